@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"time"
+
+	"example.com/rpctop/internal/failover"
+	"example.com/rpctop/internal/fleet"
+)
+
+// told is what the prober was last told of an endpoint, so that it is told
+// changes only.
+type told struct {
+	every   fleet.Millis
+	confirm uint64
+	asked   fleet.Millis
+}
+
+// confirmEvery is the least time between two questions for the same block.
+const confirmEvery = fleet.Millis(1_000)
+
+// tellProber passes on what the fold concluded for the probing: another pace,
+// a question, a suspicion.
+func (e *Engine) tellProber(s *failover.State, in fleet.Input, events []fleet.Event) {
+	if e.o.Prober == nil {
+		return
+	}
+	p := e.o.Prober()
+	if p == nil {
+		return
+	}
+	switch in := in.(type) {
+	case fleet.Sample:
+		e.tellEndpoint(p, s, in.Endpoint, failed(in.Outcome))
+	case fleet.Failure:
+		e.tellEndpoint(p, s, in.Endpoint, failed(in.Outcome))
+	case fleet.Reading:
+		e.tellEndpoint(p, s, in.Endpoint, false)
+	}
+	for _, ev := range events {
+		switch ev.Kind {
+		case fleet.EventSwitch, fleet.EventOverride, fleet.EventGate:
+			for _, name := range [...]string{ev.Endpoint, ev.From, ev.To} {
+				if name != "" {
+					e.tellEndpoint(p, s, fleet.EndpointID{Chain: ev.Chain, Name: name}, true)
+				}
+			}
+		}
+	}
+}
+
+func failed(o fleet.Outcome) bool { return o.Charge() == fleet.ChargeFailure }
+
+func (e *Engine) tellEndpoint(p Prober, s *failover.State, id fleet.EndpointID, suspect bool) {
+	c := s.Chain(id.Chain)
+	if c == nil {
+		return
+	}
+	ep := c.Endpoint(id.Name)
+	if ep == nil {
+		return
+	}
+	last := e.told[id]
+	every, _ := s.Pace(id.Chain, ep)
+	if every != last.every {
+		p.SetBackoff(id, time.Duration(every)*time.Millisecond)
+	}
+	last.every = every
+	if ep.Confirm != 0 && (ep.Confirm != last.confirm || s.At-last.asked >= confirmEvery) {
+		p.Confirm(id, ep.Confirm)
+		last.confirm, last.asked = ep.Confirm, s.At
+	}
+	e.told[id] = last
+	incumbentLate := c.Incumbent == id.Name && failover.StateOf(c, ep) == failover.StateLagging
+	if every == 0 && (suspect || incumbentLate) {
+		p.Suspect(id)
+	}
+}
