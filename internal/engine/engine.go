@@ -18,8 +18,8 @@ type History interface {
 	// Enqueue queues a row and the events that it caused; flush asks for a
 	// commit without waiting for the group.
 	Enqueue(row fleet.Row, events []fleet.Event, flush bool)
-	// Checkpoint queues a state; it is written after the rows up to seq.
-	Checkpoint(seq uint64, at fleet.Millis, fold int, state []byte)
+	// Checkpoint queues a state; it is written after the rows up to its Seq.
+	Checkpoint(Checkpoint)
 	Pending() int           // rows that are queued
 	CommittedEvent() uint64 // the last event that is on disk
 	Status() string         // "" while recording; else why not
@@ -67,6 +67,8 @@ type Options struct {
 	// Unrecorded says why History or Journal is nil, for the screen.
 	Unrecorded fleet.Recording
 	Notices    []string
+	// Decorate adds to each new picture what belongs to the process; nil: nothing.
+	Decorate func(*fleet.Snapshot)
 }
 
 // Engine sequences and folds. Make one with New, and run it once.
@@ -278,7 +280,7 @@ func (e *Engine) checkpoint() {
 			e.o.Log.Error("checkpoint: encode the state", "err", err)
 			return
 		}
-		e.o.History.Checkpoint(s.Seq, s.At, s.Fold, b)
+		e.o.History.Checkpoint(Checkpoint{s.Seq, s.At, s.Fold, b})
 	})
 }
 
@@ -295,6 +297,9 @@ func (e *Engine) Snapshot() *fleet.Snapshot {
 		}
 		v.Recording.Dropped = e.dropped.Load()
 		v.Notices = e.o.Notices
+		if e.o.Decorate != nil {
+			e.o.Decorate(v)
+		}
 	})
 }
 

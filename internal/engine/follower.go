@@ -24,7 +24,8 @@ var ErrNobodyAnswered = errors.New("nobody answered the command in time")
 
 // Inbox passes commands to the process that leads.
 type Inbox interface {
-	Ask(ctx context.Context, cmd fleet.Command, at, expires fleet.Millis) error
+	// Ask puts a command in; after expires it never runs.
+	Ask(ctx context.Context, cmd fleet.Command, expires fleet.Millis) error
 	// Await waits for the verdict until ctx ends.
 	Await(ctx context.Context, id string) (fleet.Verdict, error)
 }
@@ -32,8 +33,7 @@ type Inbox interface {
 // AskLeader puts a command to the leading process and waits for its verdict,
 // until ctx ends.
 func AskLeader(ctx context.Context, in Inbox, cmd fleet.Command, now time.Time) (fleet.Verdict, error) {
-	at := fleet.MillisOf(now)
-	if err := in.Ask(ctx, cmd, at, at+fleet.Millis(expiresAfter/time.Millisecond)); err != nil {
+	if err := in.Ask(ctx, cmd, fleet.MillisOf(now.Add(expiresAfter))); err != nil {
 		return fleet.Verdict{}, fmt.Errorf("ask the leading process: %w", err)
 	}
 	v, err := in.Await(ctx, cmd.ID)

@@ -45,7 +45,8 @@ func (r *ring) since(since, upTo uint64, limit int) (evs []fleet.Event, missed u
 	return evs, missed
 }
 
-// viewCache computes the picture of a state once, however many look.
+// viewCache computes the picture of a state once, however many look. A picture
+// that was given out never changes.
 type viewCache struct {
 	mu    sync.Mutex
 	state *failover.State
@@ -58,10 +59,8 @@ func (v *viewCache) of(s *failover.State, decorate func(*fleet.Snapshot)) *fleet
 	if v.state != s {
 		view := failover.View(s)
 		view.Version = s.Seq
+		decorate(view)
 		v.state, v.view = s, view
 	}
-	// What belongs to the process may change without a row: a copy each time.
-	out := *v.view
-	decorate(&out)
-	return &out
+	return v.view
 }

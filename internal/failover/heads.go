@@ -75,7 +75,20 @@ func (f *fold) advance(c *Chain, at fleet.Millis) {
 			best = *e.Head
 		}
 	}
-	c.refer(best, corroborated, at)
+	if c.refer(best, corroborated, at) {
+		f.remeasure(c)
+	}
+}
+
+// remeasure judges again, by block timestamps, those that have been sampled
+// once only: they answered before anybody had shown how far the chain is.
+func (f *fold) remeasure(c *Chain) {
+	for i, e := range c.Endpoints {
+		if e.Samples == 1 && e.Head != nil && e.Head.Number < c.Ref.Number {
+			e = f.endpoint(c, i)
+			c.measure(e, e.HeadAt)
+		}
+	}
 }
 
 // support is the highest head that two operators have reached; with one
@@ -186,7 +199,8 @@ func (c *Chain) know(h fleet.Head) {
 
 // refer moves the reference head. A lower one replaces it only when the higher
 // one was not seen for a while, since a single load-balanced URL may step back.
-func (c *Chain) refer(h fleet.Head, corroborated bool, at fleet.Millis) {
+// It reports a move that nobody saw happen: what was there when we looked.
+func (c *Chain) refer(h fleet.Head, corroborated bool, at fleet.Millis) (unseen bool) {
 	old := c.Ref
 	switch {
 	case old == nil:
@@ -195,11 +209,11 @@ func (c *Chain) refer(h fleet.Head, corroborated bool, at fleet.Millis) {
 		ref := *old
 		ref.Corroborated = corroborated
 		c.Ref = &ref
-		return
+		return false
 	case h.Number < old.Number:
 		trusted := old.Corroborated || !corroborated
 		if trusted && at-old.Since <= max(refForgotten, 10*c.Spec.BlockTime) {
-			return
+			return false
 		}
 		c.Sightings = []Sighting{{h.Number, at, false}}
 	default:
@@ -208,4 +222,5 @@ func (c *Chain) refer(h fleet.Head, corroborated bool, at fleet.Millis) {
 		c.Sightings = append(slices.Clone(c.Sightings[max(0, len(c.Sightings)-keptSightings+1):]), seen)
 	}
 	c.Ref = &Ref{Head: h, Since: at, Corroborated: corroborated}
+	return !c.Sightings[len(c.Sightings)-1].Observed
 }

@@ -20,6 +20,8 @@ type Ranking struct {
 	Candidates []fleet.Candidate // eligible ones first, in order
 	Eligible   int
 	Degraded   string // the endpoint that would serve reads although nobody is eligible; "": none
+
+	fallback []string // all that could serve so, best first; Degraded is the first
 }
 
 // First gives the endpoint that serves, or "".
@@ -81,21 +83,28 @@ func Order(s *State, c *Chain, ask Ask) Ranking {
 		r.Candidates = append(r.Candidates, x.Candidate)
 	}
 	if r.Eligible == 0 && s.Policy.ServeDegraded == "reads" {
-		r.Degraded = c.degraded(r.Candidates)
+		if r.fallback = c.degraded(r.Candidates, pin); len(r.fallback) > 0 {
+			r.Degraded = r.fallback[0]
+		}
 	}
 	return r
 }
 
-// degraded is the best of stale and down whose identity is known to be right.
-func (c *Chain) degraded(in []fleet.Candidate) string {
+// degraded gives those of stale and down whose identity is known to be right,
+// best first. A strict pin holds here too.
+func (c *Chain) degraded(in []fleet.Candidate, pin *fleet.Override) []string {
+	var out []string
 	for _, name := range [...]string{GateStale, GateDown} {
 		for _, x := range in {
-			if e := c.Endpoint(x.Endpoint); x.Gate != nil && x.Gate.Name == name && e.identified(c) {
-				return x.Endpoint
+			switch e := c.Endpoint(x.Endpoint); {
+			case x.Gate == nil || x.Gate.Name != name || !e.identified(c):
+			case pin != nil && pin.Strict && pin.Endpoint != x.Endpoint:
+			default:
+				out = append(out, x.Endpoint)
 			}
 		}
 	}
-	return ""
+	return out
 }
 
 func firstNonZero(vs ...int) int {

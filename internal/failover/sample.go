@@ -38,9 +38,14 @@ func (f *fold) failure(in fleet.Failure) {
 	if !ok {
 		return
 	}
+	run := e.Run
 	e.count(f.s, in.Kind, in.Outcome, in.Total, 1)
 	e.note(f.s.At, f.s.At, in.Outcome, in.Total, in.Hold)
-	e.Run = max(e.Run, in.Run)
+	// The hot path has counted itself: successes in between are told later.
+	e.Run = max(run, in.Run)
+	if in.Outcome.Class == fleet.ClassWrongChain && in.Outcome.Sub != subIdentity {
+		e.wrong("answered a client: "+in.Outcome.Evidence(), f.s.At)
+	}
 	if in.Outcome.Charge() == fleet.ChargeFailure {
 		e.tripBreaker(f.s, in.Outcome)
 	}
@@ -50,10 +55,11 @@ func (f *fold) failure(in fleet.Failure) {
 // traffic folds one second of clients' requests. Its counts leave out what was
 // told as single failures in that second.
 func (f *fold) traffic(in fleet.Traffic) {
-	_, e, i, ok := f.find(in.Endpoint)
+	c, e, i, ok := f.find(in.Endpoint)
 	if !ok {
 		return
 	}
+	f.failedOver(c, in)
 	e.Denials += uint64(max(in.Denials, 0))
 	if len(in.Counts) == 0 && len(in.Latency) == 0 {
 		return // denials alone: nothing to judge
@@ -71,7 +77,9 @@ func (f *fold) traffic(in fleet.Traffic) {
 		if o.Charge() == fleet.ChargeFailure && bad > 0 {
 			lost = in.Lost / fleet.Micros(bad)
 		}
+		run := e.Run
 		e.tally(f.s, o, lost, n.N)
+		e.Run = min(e.Run, run) // the hot path tells runs of failures by rows of their own
 	}
 	for _, b := range in.Latency {
 		e.Latency[kindIndex(in.Kind)] = e.Latency[kindIndex(in.Kind)].addBucket(f.s.At, b.Bucket, float64(b.N))

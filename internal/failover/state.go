@@ -52,6 +52,7 @@ type Chain struct {
 	FrozenOff fleet.Millis    `json:"frozen_off"`
 	Stalled   bool            `json:"stalled"`
 	Alarms    []Alarm         `json:"alarms"`
+	Failovers []Failover      `json:"failovers"` // told within the last seconds, oldest first
 	Endpoints []*Endpoint     `json:"endpoints"`
 }
 
@@ -87,6 +88,17 @@ type Alarm struct {
 	Key  string       `json:"key"`
 	Text string       `json:"text"`
 	At   fleet.Millis `json:"at"`
+}
+
+// Failover is a kind of failover that was told a moment ago; what comes after
+// it is counted, and told together.
+type Failover struct {
+	From  string       `json:"from"`
+	To    string       `json:"to"`
+	Class fleet.Class  `json:"class"`
+	Sub   string       `json:"sub"`
+	At    fleet.Millis `json:"at"` // when it was last told
+	N     int64        `json:"n"`  // calls since then
 }
 
 // Endpoint is the part of the state that belongs to one endpoint.

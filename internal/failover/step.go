@@ -190,6 +190,7 @@ func (f *fold) tick() {
 	}
 	f.s.Overrides = kept
 	for i := range f.s.Chains {
+		f.tellFailovers(f.chain(i))
 		f.evaluate(i)
 	}
 }

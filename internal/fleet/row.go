@@ -139,6 +139,17 @@ type Traffic struct {
 	Latency  []BucketCount `json:"latency,omitempty"` // of successes, ascending
 	Lost     Micros        `json:"lost_us,omitempty"` // total time of failures
 	Denials  int64         `json:"denials,omitempty"` // read by no decision
+	// Failovers counts calls that would have been this endpoint's and were
+	// answered by another. They are told, and judged by no decision.
+	Failovers []FailoverCount `json:"failovers,omitempty"`
+}
+
+// FailoverCount counts calls that another endpoint answered, for one reason.
+type FailoverCount struct {
+	To    string `json:"to"` // of the same chain
+	Class Class  `json:"class"`
+	Sub   string `json:"sub,omitempty"`
+	N     int64  `json:"n"`
 }
 
 // ClassCount counts outcomes of one class.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/rpctop/internal/config"
+	"example.com/rpctop/internal/failover"
+	"example.com/rpctop/internal/fleet"
+	"example.com/rpctop/internal/probe"
+	"example.com/rpctop/internal/store"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	var asJSON, probing bool
+	var rounds int
+	cmd := &cobra.Command{
+		Use:   "check [URL... | -]",
+		Short: "Judge every endpoint once, and exit by what was found",
+		Long: `check prints the state of every endpoint with its evidence. It takes the live
+leader's word if one leads the data folder, else (or with --probe, or with
+URLs) it probes by itself, and writes nothing.
+
+Exit codes: 0 all may serve; 3 an endpoint is gated, or a chain is stalled;
+4 a chain has no eligible endpoint.`,
+		Args: a.urlArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if rounds < 1 || rounds > 1000 {
+				return exit(exitUsage, "--rounds %d is not between 1 and 1000", rounds)
+			}
+			ctx := cmd.Context()
+			if len(args) == 0 && !probing {
+				if who, err := store.Leader(a.dataDir()); err == nil && who != nil {
+					f, err := a.readState(ctx, a.dataDir())
+					if err != nil {
+						return err
+					}
+					return a.printStatus(f.Snapshot(), true, asJSON)
+				}
+			}
+			cfg, err := a.configFor(ctx, args)
+			if err != nil {
+				return err
+			}
+			v, err := a.checkOnce(ctx, cfg, rounds)
+			if err != nil {
+				return err
+			}
+			return a.printStatus(v, true, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&probing, "probe", false, "probe, even if another process leads")
+	cmd.Flags().IntVar(&rounds, "rounds", 1, "probe rounds per endpoint")
+	return cmd
+}
+
+// checkOnce folds rounds of probing in memory and gives the picture.
+func (a *app) checkOnce(ctx context.Context, cfg *config.Config, rounds int) (*fleet.Snapshot, error) {
+	key := make([]byte, 32)
+	rand.Read(key)
+	st, err := a.openSite(cfg, key)
+	if err != nil {
+		return nil, err
+	}
+	defer st.door.Close()
+	f := &checkFold{start: time.Now()}
+	f.put(fleet.Lead{Version: version, Role: "check", Wall: fleet.MillisOf(f.start)})
+	f.put(fleet.Config{Policy: cfg.Policy, Chains: st.specs})
+	var mu sync.Mutex
+	denials := map[fleet.EndpointID]int64{}
+	c := probe.Check{Asker: st.door, Chains: st.specs, Rounds: rounds, Sink: f.put, Hooks: probe.Hooks{
+		Denied: func(id fleet.EndpointID, _ *fleet.Denial) {
+			mu.Lock()
+			defer mu.Unlock()
+			denials[id]++
+		},
+		Fault: func(id fleet.EndpointID, err error) { a.log.Error("probe", "endpoint", id.String(), "err", err) },
+	}}
+	probe.CheckOnce(ctx, c)
+	for id, n := range denials {
+		f.put(fleet.Traffic{Endpoint: id, Denials: n})
+	}
+	f.confirm(ctx, c)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	f.put(fleet.Tick{})
+	return failover.View(f.s), nil
+}
+
+// checkFold is a fold without a store.
+type checkFold struct {
+	s     *failover.State
+	start time.Time
+	seq   uint64
+}
+
+func (f *checkFold) put(in fleet.Input) {
+	f.seq++
+	f.s, _ = failover.Step(f.s, fleet.Row{Seq: f.seq, At: fleet.MillisOf(time.Now()), Input: in})
+}
+
+// confirm asks endpoints that are ahead of all others for the block that the
+// others have: within one round nobody could vouch for them.
+func (f *checkFold) confirm(ctx context.Context, c probe.Check) {
+	for _, ch := range f.s.Chains {
+		for _, e := range ch.Endpoints {
+			if e.Confirm == 0 {
+				continue
+			}
+			id := fleet.EndpointID{Chain: ch.Spec.Name, Name: e.Spec.Name}
+			if r, ok := c.Confirm(ctx, id, time.Duration(e.Spec.Timeout)*time.Millisecond, e.Confirm); ok {
+				f.put(r)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"example.com/rpctop/internal/config"
+	"example.com/rpctop/internal/engine"
+	"example.com/rpctop/internal/fleet"
+	"example.com/rpctop/internal/probe"
+	"example.com/rpctop/internal/store"
+)
+
+// restoredEvents is how many past events the line-up begins with.
+const restoredEvents = 500
+
+// leading is a process that sequences, probes and records.
+type leading struct {
+	*engine.Engine
+	a      *app
+	site   *site
+	books  *books
+	lease  *store.Lease
+	prober atomic.Pointer[probe.Prober]
+	seed   uint64
+}
+
+// lead takes the lead of the data folder: nil without an error if another
+// process has it. A folder that cannot be locked is led all the same, and not
+// recorded.
+func (a *app) lead(ctx context.Context, cfg *config.Config, dir, role string) (*leading, error) {
+	who := fleet.LeaderView{PID: os.Getpid(), Role: role, Author: author(), Version: version, Since: fleet.MillisOf(time.Now())}
+	lease, ok, leaseErr := store.TryLead(dir, who, store.Options{})
+	if leaseErr == nil && !ok {
+		return nil, nil
+	}
+	l := &leading{a: a, books: &books{}, lease: lease}
+	if leaseErr == nil {
+		l.books = openBooks(dir, a.log)
+	} else {
+		l.lease = nil
+		l.books.why = fleet.Recording{History: oneLine(leaseErr), Journal: oneLine(leaseErr)}
+	}
+	if err := l.open(ctx, cfg, role); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
+}
+
+// open restores the state and makes door and engine.
+func (l *leading) open(ctx context.Context, cfg *config.Config, role string) (err error) {
+	if l.site, err = l.a.openSite(cfg, l.books.key(ctx)); err != nil {
+		return err
+	}
+	print := cfg.Fingerprint()
+	l.seed = seedOf(print)
+	o := engine.Options{
+		Lead:       fleet.Lead{Version: version, Config: print, Author: author(), PID: os.Getpid(), Role: role},
+		Config:     fleet.Config{Policy: cfg.Policy, Seed: l.seed, Chains: l.site.specs},
+		Log:        l.a.log,
+		Unrecorded: l.books.why,
+		Notices:    l.books.notices,
+		Prober:     l.currentProber,
+		Decorate:   l.decorate,
+	}
+	if h := l.books.history; h != nil {
+		o.History = historyBook{h}
+		r := historyReader{h.Reader}
+		if o.State, err = engine.Restore(ctx, r); err != nil {
+			return err
+		}
+		if o.Events, err = r.LastEvents(ctx, restoredEvents); err != nil {
+			return err
+		}
+	}
+	if j := l.books.journal; j != nil {
+		o.Journal = j
+		over, err := j.Overrides(ctx)
+		if err != nil {
+			return err
+		}
+		o.Config.Overrides = inForce(over, fleet.MillisOf(time.Now()))
+	}
+	l.Engine = engine.New(o)
+	l.books.engine.Store(l.Engine)
+	return nil
+}
+
+// currentProber gives nil, and no typed nil, until probing has begun.
+func (l *leading) currentProber() engine.Prober {
+	if p := l.prober.Load(); p != nil {
+		return p
+	}
+	return nil
+}
+
+// decorate adds to a picture what the probing knows: the calls that it spends.
+func (l *leading) decorate(v *fleet.Snapshot) {
+	p := l.prober.Load()
+	for i, c := range l.site.specs {
+		if i >= len(v.Chains) || v.Chains[i].Name != c.Name {
+			continue
+		}
+		for j, e := range c.Endpoints {
+			if j >= len(v.Chains[i].Endpoints) || v.Chains[i].Endpoints[j].Name != e.Name {
+				continue
+			}
+			v.Chains[i].Endpoints[j].PerDay = probe.CallsPerDay(e)
+			if p != nil {
+				v.Chains[i].Endpoints[j].UsedToday = p.UsedToday(fleet.EndpointID{Chain: c.Name, Name: e.Name}).Calls
+			}
+		}
+	}
+}
+
+// run leads and probes until ctx ends, then writes what is queued and lets the
+// lead go.
+func (l *leading) run(ctx context.Context) error {
+	p := probe.Start(ctx, probe.Options{Asker: l.site.door, Chains: l.site.specs, Seed: l.seed,
+		Sink: func(in fleet.Input) { l.Offer(in) },
+		Hooks: probe.Hooks{
+			Denied: func(id fleet.EndpointID, _ *fleet.Denial) { l.Denied(id) },
+			Fault:  func(id fleet.EndpointID, err error) { l.a.log.Error("probe", "endpoint", id.String(), "err", err) },
+		}})
+	l.prober.Store(p)
+	err := guard(func() error { return l.Engine.Run(ctx) })
+	p.Close()
+	return errors.Join(err, l.close())
+}
+
+func (l *leading) close() error {
+	if l.site != nil {
+		l.site.door.Close()
+	}
+	err := l.books.close()
+	if l.lease != nil {
+		err = errors.Join(err, l.lease.Release())
+	}
+	return err
+}
+
+// seedOf makes the seed of jitter from a configuration's fingerprint, so that a
+// restart keeps it.
+func seedOf(fingerprint string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(fingerprint))
+	return h.Sum64()
+}
+
+func inForce(in []fleet.Override, now fleet.Millis) []fleet.Override {
+	out := make([]fleet.Override, 0, len(in))
+	for _, o := range in {
+		if o.Until == 0 || o.Until > now {
+			out = append(out, o)
+		}
+	}
+	return out
+}
