@@ -58,6 +58,8 @@ func (a *app) root() *cobra.Command {
 		PersistentPostRunE: func(*cobra.Command, []string) error { return a.closeLog() },
 		RunE:               a.runConsole,
 		Version:            version,
+		// Without it cobra suggests nothing to those who ask by SuggestionsFor.
+		SuggestionsMinimumDistance: 2,
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.config, "config", "", "configuration `file` (else $RPCTOP_CONFIG, else $XDG_CONFIG_HOME/rpctop/config.yaml)")

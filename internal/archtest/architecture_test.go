@@ -108,7 +108,7 @@ func TestOnlyDarkbgHasAnInit(t *testing.T) {
 
 func TestNoFileIsTooLong(t *testing.T) {
 	for _, f := range load(t).files {
-		if f.lines > maxLines {
+		if f.lines > maxLines && !tables[f.name] {
 			t.Errorf("%s has %d lines, over %d: split it by what is in it", f.name, f.lines, maxLines)
 		}
 	}

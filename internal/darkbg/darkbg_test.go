@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -24,7 +26,7 @@ func TestVersionDoesNotWaitForATerminalThatNeverAnswers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the whole program")
 	}
-	bin := build(t, "example.com/rpctop/cmd/rpctop")
+	bin := program(t)
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -60,17 +62,23 @@ func TestVersionDoesNotWaitForATerminalThatNeverAnswers(t *testing.T) {
 	}
 }
 
-// build makes the program the way `make build` does, so that the two share
-// what the build cache has.
-func build(t *testing.T, pkg string) string {
+// program gives the real binary: RPCTOP_BIN if it is set, else one that is
+// built with the race detector if this test is, since the build cache then has
+// nearly all of it.
+func program(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "program")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", bin, pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", pkg, err, out)
+	if bin := os.Getenv("RPCTOP_BIN"); bin != "" {
+		return bin
 	}
-	return bin
+	args := []string{"build", "-o", filepath.Join(t.TempDir(), "rpctop")}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		args = append(args, "-race")
+	}
+	args = append(args, "example.com/rpctop/cmd/rpctop")
+	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("go %v: %v\n%s", args, err, out)
+	}
+	return args[2]
 }
 
 // readAll reads until the last process has left the terminal, which Linux

@@ -63,7 +63,7 @@ func DefaultFronts() []FrontSpec {
 		{Name: "own", Operator: "own", Tier: 0, Latency: 8 * time.Millisecond, Jitter: 3 * time.Millisecond},
 		{Name: "backup", Operator: "acme", Tier: 1, Latency: 45 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		{Name: "throttled", Operator: "globex", Tier: 1, Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond},
-		{Name: "laggard", Operator: "umbrella", Tier: 1, Latency: 30 * time.Millisecond, Jitter: 8 * time.Millisecond, Lag: 3},
+		{Name: "laggard", Operator: "umbrella", Tier: 1, Latency: 30 * time.Millisecond, Jitter: 8 * time.Millisecond, Lag: 5},
 		{Name: "elsewhere", Operator: "initech", Tier: 1, Latency: 20 * time.Millisecond, Jitter: 5 * time.Millisecond, Elsewhere: true},
 	}
 }

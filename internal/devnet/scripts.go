@@ -51,7 +51,7 @@ func at(s int, front string, do Action, note string) Step {
 func tour() Scenario {
 	return scenario("tour", "five endpoints, each with a trouble of its own; the primary goes stale and heals, over and over",
 		DefaultFronts(), 70*time.Second,
-		at(0, "laggard", NodeLag(3), "is three blocks behind, all the time"),
+		at(0, "laggard", NodeLag(5), "is five blocks behind, all the time"),
 		at(0, "elsewhere", Fault{}, "answers politely, for another chain"),
 		at(5, "throttled", sometimes(), "runs out of quota now and then: 429 with Retry-After"),
 		at(12, "own", NodeFreeze(true), "stops following the chain, and still answers HTTP 200"),

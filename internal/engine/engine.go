@@ -63,7 +63,9 @@ type Options struct {
 	Journal Journal         // nil: commands are in force, and not recorded
 	Prober  func() Prober   // asked at each use, since a prober may start later; nil or a nil result: none
 	Now     func() time.Time
-	Log     *slog.Logger
+	// Wall reads the wall clock alone, which may jump; nil: that of Now.
+	Wall func() fleet.Millis
+	Log  *slog.Logger
 	// Unrecorded says why History or Journal is nil, for the screen.
 	Unrecorded fleet.Recording
 	Notices    []string
@@ -100,14 +102,16 @@ func New(o Options) *Engine {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Wall == nil {
+		o.Wall = func() fleet.Millis { return fleet.MillisOf(o.Now()) }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{o: o, inputs: make(chan fleet.Input, queueInputs), asks: make(chan ask), saved: make(chan saved, 1),
 		told: map[fleet.EndpointID]told{}, denials: map[fleet.EndpointID]int64{}}
 	e.base = o.Now()
-	wall := fleet.MillisOf(e.base)
-	e.baseAt = wall
+	wall := o.Wall()
 	s := o.State
 	if s == nil {
 		s = &failover.State{}
@@ -214,7 +218,7 @@ func (e *Engine) take(in fleet.Input) {
 // checkpoint a minute.
 func (e *Engine) second() {
 	now := e.o.Now()
-	if jump := fleet.Millis(now.UnixMilli()) - e.at(now) - e.jump; jump > wallJump || jump < -wallJump {
+	if jump := e.o.Wall() - e.at(now) - e.jump; jump > wallJump || jump < -wallJump {
 		e.jump += jump
 		e.fold(fleet.Clock{Jump: jump}, false)
 	}

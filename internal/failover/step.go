@@ -127,8 +127,11 @@ func (e *Endpoint) newRun() {
 	e.ChainID, e.Head, e.HeadAt, e.Lag, e.LagBlocks, e.LagFrom = "", nil, 0, nil, nil, ""
 	e.Stale, e.FreshRun, e.Forked, e.Ahead, e.Confirm, e.Confirmed, e.Denies = false, 0, "", false, 0, 0, 0
 	e.Samples, e.Answered, e.Failures, e.Run, e.Window = 0, 0, 0, 0, nil
-	e.Last, e.LastAt, e.Refused, e.HoldUntil, e.Breaker, e.Gate = fleet.Outcome{}, 0, nil, 0, Breaker{}, nil
+	e.Last, e.LastAt, e.Refused, e.HoldUntil, e.Breaker = fleet.Outcome{}, 0, nil, 0, Breaker{}
 	e.Genesis, e.Healthy, e.Spark = fleet.Hash{}, 0, nil
+	if e.Gate != nil && e.Gate.Name != GateEjected {
+		e.Gate = nil // an ejection is the operator's, and goes on
+	}
 }
 
 // config takes over a configuration. What is known of an endpoint stays with

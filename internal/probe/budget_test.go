@@ -144,6 +144,49 @@ func TestTurnsStopWhenNineTenthsAreUsedAndSuspicionHasTheRest(t *testing.T) {
 	})
 }
 
+func TestANewDayIsNotWaitedIntoByYesterdaysPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pass(10 * time.Hour)
+		door, midnight := &fakeDoor{}, midnightAfter(time.Now())
+		p := Start(t.Context(), Options{
+			Asker: door, Chains: chainOf(remote("a", 10_000, 100)), Sink: func(fleet.Input) {},
+			Used: map[fleet.EndpointID]Usage{idOf("a"): {Day: DayOf(time.Now()), Calls: 80}},
+		})
+		defer p.Close()
+		pass(14*time.Hour - time.Second)
+		if n := door.count("a", "latest"); n < 2 || n > 5 {
+			t.Fatalf("%d rounds out of 10 calls that were left", n)
+		}
+		pass(21 * time.Second)
+		calls := door.seen("a", "latest")
+		if last := calls[len(calls)-1].at; last.Before(midnight) {
+			t.Errorf("20 s into the new day, the last round was at %s", last.UTC())
+		}
+	})
+}
+
+func TestARestoredBudgetThatIsUsedUpRefusesSuspicionToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		door := &fakeDoor{}
+		p := Start(t.Context(), Options{
+			Asker: door, Chains: chainOf(remote("a", 10_000, 1000)), Sink: func(fleet.Input) {},
+			Used: map[fleet.EndpointID]Usage{idOf("a"): {Day: DayOf(time.Now()), Calls: 1000}},
+		})
+		defer p.Close()
+		for range 60 {
+			p.Suspect(idOf("a"))
+			p.Confirm(idOf("a"), 7)
+			pass(time.Second)
+		}
+		if n := door.count("a", ""); n != 0 {
+			t.Errorf("%d calls beyond the budget", n)
+		}
+		if n := p.Denials(idOf("a")); n < 60 || n > 125 {
+			t.Errorf("%d denials counted of 60 suspicions and 60 confirmations", n)
+		}
+	})
+}
+
 func TestAUsageOfAnotherDayIsVoid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := Start(t.Context(), Options{

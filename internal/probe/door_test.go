@@ -92,8 +92,8 @@ func TestThroughTheDoorACheckReadsEverything(t *testing.T) {
 	if len(s) != 1 || !s[0].Outcome.OK() || s[0].Head == nil || s[0].Head.Number != 1000 || s[0].ChainID != "100" || s[0].ChainIDClass != fleet.ClassOK {
 		t.Fatalf("samples %+v", s)
 	}
-	if !s[0].Timing.Cold || s[0].Timing.Total <= 0 || s[0].Start <= 0 {
-		t.Errorf("the first sample on a connection: %+v at %d", s[0].Timing, s[0].Start)
+	if s[0].Timing.Total <= 0 || s[0].Start <= 0 {
+		t.Errorf("timing %+v, start %d", s[0].Timing, s[0].Start)
 	}
 	rs := tp.readings("")
 	if len(rs) != 5 {

@@ -165,6 +165,26 @@ func TestTheChainIDIsStatedWhateverItIs(t *testing.T) {
 	}
 }
 
+func TestWhatFoundNoFreeSlotIsAskedAgainInTheSameRound(t *testing.T) {
+	for _, what := range []string{"latest", "eth_chainId"} {
+		t.Run(what, func(t *testing.T) {
+			var denied atomic.Bool
+			door, tp := during(t, 2*time.Second, remote("a", 60_000, 0), func(ctx context.Context, c call) (*fleet.Attempt, error) {
+				if c.what == what && !denied.Swap(true) {
+					return nil, &fleet.Denial{Kind: fleet.DenyInFlight, Scope: "endpoint", Endpoint: c.id}
+				}
+				return healthy(ctx, c)
+			}, nil)
+			if s := tp.samples("a"); len(s) != 1 || s[0].Head == nil || s[0].ChainID != "100" {
+				t.Errorf("samples %+v", s)
+			}
+			if n := door.count("a", what); n != 1 {
+				t.Errorf("asked %d times", n)
+			}
+		})
+	}
+}
+
 func TestALateChainIDIsStillPartOfItsSample(t *testing.T) {
 	_, tp := during(t, 3*time.Second, remote("a", 60_000, 0), func(ctx context.Context, c call) (*fleet.Attempt, error) {
 		if c.what == "eth_chainId" {

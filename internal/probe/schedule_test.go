@@ -169,6 +169,20 @@ func TestSuspicionProbesAtOnceCoalescedAndAtMostOnceASecond(t *testing.T) {
 	})
 }
 
+func TestASuspicionLeavesWhatIsNotUrgentToTheNextTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		door := &fakeDoor{}
+		p := Start(t.Context(), Options{Asker: door, Chains: chainOf(remote("a", 60_000, 0)), Sink: func(fleet.Input) {}})
+		defer p.Close()
+		p.Suspect(idOf("a"))
+		pass(5 * time.Second)
+		latest, finalized := door.seen("a", "latest"), door.seen("a", "finalized")
+		if len(latest) != 2 || len(finalized) != 1 || finalized[0].at.Before(latest[1].at) {
+			t.Errorf("heads asked %v, finality asked %v", latest, finalized)
+		}
+	})
+}
+
 func TestASuspicionDuringARoundIsHeldAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		door := &fakeDoor{answer: func(ctx context.Context, c call) (*fleet.Attempt, error) {

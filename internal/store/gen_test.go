@@ -108,7 +108,7 @@ func anyTraffic() *rapid.Generator[fleet.Traffic] {
 			Failovers: rapid.SliceOf(rapid.Custom(func(t *rapid.T) fleet.FailoverCount {
 				return fleet.FailoverCount{To: anyText().Draw(t, "to"), Class: fleet.Class(rapid.Uint8().Draw(t, "class")), Sub: anyBytes().Draw(t, "sub"), N: rapid.Int64().Draw(t, "n")}
 			})).Draw(t, "failovers"),
-			Kind:     fleet.Kind(rapid.Uint8().Draw(t, "kind")),
+			Kind: fleet.Kind(rapid.Uint8().Draw(t, "kind")),
 			Counts: rapid.SliceOf(rapid.Custom(func(t *rapid.T) fleet.ClassCount {
 				return fleet.ClassCount{Class: fleet.Class(rapid.Uint8().Draw(t, "class")), Sub: anyBytes().Draw(t, "sub"), N: rapid.Int64().Draw(t, "n")}
 			})).Draw(t, "counts"),

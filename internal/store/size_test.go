@@ -105,12 +105,13 @@ func trafficOfSecond(r *rand.Rand, seq uint64) fleet.Row {
 func TestADayOf20EndpointsUnderTrafficFitsIn64MB(t *testing.T) {
 	const scale = 40
 	r := rand.New(rand.NewPCG(1, 2))
+	empty := sizeOf(t, openHistory(t, t.TempDir(), Options{}))
 	size := func(n int, row func(seq uint64) fleet.Row) float64 {
 		h := openHistory(t, t.TempDir(), Options{})
 		for seq := uint64(1); seq <= uint64(n/scale); seq++ {
 			h.Enqueue(row(seq), nil, false)
 		}
-		return float64(sizeOf(t, h)) * scale
+		return float64(sizeOf(t, h)-empty) * scale
 	}
 	samples := size(345_600, func(seq uint64) fleet.Row { return sampleOfDay(r, seq) })
 	ticks := size(86_400, tick)

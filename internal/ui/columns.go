@@ -91,7 +91,7 @@ func newLayout(s *fleet.Snapshot, width int) layout {
 	}
 	switch {
 	case width < 60:
-		cols[colState].min, cols[colName].min, cols[colWhy].min = min(stateW, 11), min(nameW, 10), 10
+		cols[colState].min, cols[colName].min, cols[colWhy].min = min(stateW, 11), min(nameW, 10), 16
 	case width >= 100:
 		cols[colWhy].min = min(36, whyMax)
 	}

@@ -42,6 +42,7 @@ type console struct {
 	snap          *fleet.Snapshot
 	snapAt        time.Time // the tick at which snap came
 	frozen        bool
+	frozenAt      fleet.Millis // what the fleet's clock showed then
 	feed          feed
 
 	stack  []screen // never empty; the last is shown
@@ -173,7 +174,10 @@ func (c *console) now() fleet.Millis {
 	if c.snap == nil {
 		return millisOf(c.time)
 	}
-	if c.frozen || c.time.IsZero() || c.snapAt.IsZero() {
+	if c.frozen {
+		return c.frozenAt
+	}
+	if c.time.IsZero() || c.snapAt.IsZero() {
 		return c.snap.At
 	}
 	return c.snap.At + fleet.Millis(max(c.time.Sub(c.snapAt).Milliseconds(), 0))

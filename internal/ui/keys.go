@@ -44,10 +44,12 @@ func (c *console) onKey(k tea.KeyMsg) tea.Cmd {
 			c.feed.sel = 0
 		}
 	case actFreeze:
-		c.frozen = !c.frozen
-		if !c.frozen {
+		if c.frozen {
+			c.frozen = false
 			c.pull()
+			return nil
 		}
+		c.frozenAt, c.frozen = c.now(), true
 	case actCopy:
 		return c.copyLine()
 	case actPin, actEject, actClear:
