@@ -89,7 +89,7 @@ func (a *app) followLeader(dir string) (*following, error) {
 func printEvents(ctx context.Context, w io.Writer, src eventSource, since uint64, ndjson bool, done chan error) error {
 	look := time.NewTicker(printEvery)
 	defer look.Stop()
-	for {
+	for ended := false; ; {
 		evs, missed := src.Events(since, 0)
 		if missed > 0 && since > 0 {
 			fmt.Fprintf(w, "%s", gapLine(missed, ndjson))
@@ -100,12 +100,15 @@ func printEvents(ctx context.Context, w io.Writer, src eventSource, since uint64
 			}
 			since = ev.Seq
 		}
+		if ended {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
-			return nil
+			ended = true // what is there by now is still printed
 		case err := <-done:
 			done <- err
-			return nil
+			ended = true
 		case <-look.C:
 		}
 	}

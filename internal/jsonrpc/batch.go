@@ -46,7 +46,11 @@ func (j *judge) batch(envs []envelope, lone bool) Verdict {
 	for i := range items {
 		switch n := found[i]; {
 		case n >= 0 && !(lone && whole != nil):
-			sub := judge{q: &j.q.Members[i], a: j.a}
+			q := j.q.Members[i]
+			if q.Now.IsZero() {
+				q.Now = j.q.Now
+			}
+			sub := judge{q: &q, a: j.a}
 			items[i].Verdict = sub.single(envs[n])
 		case n == -2:
 			items[i].Verdict = j.malformed(subBatch, "two answers to one id")

@@ -213,7 +213,7 @@ var rules = []rule{
 	{
 		name: "a rule of that pool", on: onSubmit,
 		text: words{
-			"pool is full", "pool full", "pool .. is full", "mempool is full", "queue full", "queue is full",
+			"txpool is full", "txpool full", "txpool .. limit", "tx pool .. full", "pool is full", "pool full", "pool .. is full", "mempool is full", "queue full", "queue is full",
 			"too many transactions", "too many pending", "too many queued", "pool .. limit", "limit .. pool",
 			"pool overflow", "account limit", "account slots", "exceeds the configured cap",
 			"exceeds .. configured .. cap", "fee .. exceeds .. cap", "gas price .. exceeds .. cap",
@@ -463,17 +463,17 @@ var rules = []rule{
 		class: fleet.ClassNotYetVisible, origin: node,
 	},
 	{
+		name: "nothing there, in EIP-1474's words", on: onBlock | onTx | onState | onTrace | onLogs,
+		text:  words{"resource not found"},
+		class: fleet.ClassNotYetVisible, origin: node,
+	},
+	{
 		name: "transaction not there yet", on: onTx | onTrace,
 		text: words{
 			"not found", "transaction .. unknown", "unknown transaction", "no transaction", "no receipt",
 			"not mined", "is pending", "still pending", "not yet", "does not exist", "doesnt exist",
 		},
 		not:   words{"method", "endpoint", "project", "key", "app"},
-		class: fleet.ClassNotYetVisible, origin: node,
-	},
-	{
-		name: "nothing there, in EIP-1474's words", on: onBlock | onTx | onState | onTrace | onLogs,
-		text:  words{"resource not found"},
 		class: fleet.ClassNotYetVisible, origin: node,
 	},
 
@@ -556,7 +556,7 @@ var rules = []rule{
 			"exceeded limit", "exceeds .. limit", "exceeded .. requests", "over .. limit", "over limit",
 			"over capacity", "capacity exceed", "exceeded .. capacity", "max requests", "maximum requests",
 			"maximum number of requests", "concurrent request", "concurrency", "backoff", "back off",
-			"rejected due to project", "rejected due to rate", "requests exceed", "request count exceed",
+			"rejected due to rate", "requests exceed", "request count exceed",
 			"excessive request", "error code 1015", "you are being rate", "flood", "reduce .. request", "cool down",
 			"cooldown",
 		},
