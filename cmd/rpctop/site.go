@@ -48,7 +48,11 @@ func (a *app) openSite(cfg *config.Config, key []byte) (*site, error) {
 }
 
 func target(chain string, id uint64, e config.Endpoint) upstream.Target {
-	return upstream.Target{ID: fleet.EndpointID{Chain: chain, Name: e.Name}, URL: e.URL.Reveal(), Header: e.RevealHeaders(),
+	secrets := make([]string, 0, len(e.Expanded))
+	for _, s := range e.Expanded {
+		secrets = append(secrets, s.Reveal())
+	}
+	return upstream.Target{Secrets: secrets, ID: fleet.EndpointID{Chain: chain, Name: e.Name}, URL: e.URL.Reveal(), Header: e.RevealHeaders(),
 		Timeout: e.Timeout, ChainID: id, Limits: e.Limits}
 }
 

@@ -142,6 +142,7 @@ func TestRedactKnowsEveryForm(t *testing.T) {
 	secret := "k3y/with+odd chars&more"
 	d := doorTo(t, "http://us3r:p%40ss%2Fword@127.0.0.1:1/short/"+url.PathEscape(secret)+"?q="+url.QueryEscape("query+value/1"), func(o *Options) {
 		o.Targets[0].Header = map[string]string{"X-Token": "head/er+value 99", "X-Mode": "on"}
+		o.Targets[0].Secrets = []string{"subst1"}
 	})
 	quoted, err := json.Marshal(secret)
 	if err != nil {
@@ -153,9 +154,10 @@ func TestRedactKnowsEveryForm(t *testing.T) {
 		"us3r", "p@ss/word", "p%40ss%2Fword", "p%40ss%2fword", "us3r:p@ss/word",
 		base64.StdEncoding.EncodeToString([]byte("us3r:p@ss/word")), base64.RawURLEncoding.EncodeToString([]byte("us3r:p@ss/word")),
 		"query+value/1", url.QueryEscape("query+value/1"), "head/er+value 99", "head%2Fer%2Bvalue+99",
+		"subst1",
 	} {
 		got := d.Redact("before " + form + " after")
-		for _, piece := range []string{"k3y", "odd", "p@ss", "word", "us3r", "query", "head", "dXMzc"} {
+		for _, piece := range []string{"k3y", "odd", "p@ss", "word", "us3r", "query", "head", "dXMzc", "subst"} {
 			if strings.Contains(got, piece) {
 				t.Errorf("%q became %q", form, got)
 			}

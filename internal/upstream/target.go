@@ -27,6 +27,7 @@ type Target struct {
 	Timeout time.Duration     // of one attempt; 0: DefaultTimeout
 	ChainID uint64            // expected; 0: answers are not checked against it
 	Limits  admission.Limits
+	Secrets []string // further secrets of at least minValue bytes: what a ${} stood for
 }
 
 // Format prints the target's name, whatever the verb.
@@ -74,6 +75,11 @@ func newEndpoint(t Target) (*endpoint, []string, error) {
 		}
 	}
 	secrets := secretsOf(u, t.Header)
+	for _, s := range t.Secrets {
+		if len(s) >= minValue {
+			secrets = append(secrets, s)
+		}
+	}
 	e.url = *u
 	e.url.User = nil
 	e.url.Fragment, e.url.RawFragment = "", ""
