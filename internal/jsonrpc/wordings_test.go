@@ -9,7 +9,7 @@ var wordings = []struct {
 	examples   []example
 }{
 	{"rate-limited", "", []example{
-		{code: -32005, message: "daily rate ok"}, // the bare code still speaks
+		{code: -32005, message: "hm"}, // the bare code speaks
 		{code: -32007, message: "15/second request limit reached - reduce calls per second or upgrade your account at quicknode.com"},
 		{code: 429, message: "Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message."},
 		{code: -32000, message: "Too Many Requests"},

@@ -144,6 +144,23 @@ func TestTurnsStopWhenNineTenthsAreUsedAndSuspicionHasTheRest(t *testing.T) {
 	})
 }
 
+func TestATurnThatIsRefusedForTheDayIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pass(time.Hour)
+		door := &fakeDoor{}
+		p := Start(t.Context(), Options{
+			Asker: door, Chains: chainOf(remote("a", 10_000, 1000)), Sink: func(fleet.Input) {},
+			// The first round's seven questions use up what is left for turns.
+			Used: map[fleet.EndpointID]Usage{idOf("a"): {Day: DayOf(time.Now()), Calls: 893}},
+		})
+		defer p.Close()
+		pass(time.Hour)
+		if calls, denials := door.count("a", ""), p.Denials(idOf("a")); calls != 7 || denials != 1 {
+			t.Errorf("%d calls and %d denials, want 7 and 1", calls, denials)
+		}
+	})
+}
+
 func TestANewDayIsNotWaitedIntoByYesterdaysPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pass(10 * time.Hour)

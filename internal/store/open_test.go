@@ -32,7 +32,9 @@ func TestACorruptHistoryIsSetAsideAndANewOneBegins(t *testing.T) {
 		"garbage in the header": func(b []byte) []byte { return append(bytes.Repeat([]byte{'x'}, 100), b[100:]...) },
 		"cut off":               func(b []byte) []byte { return b[:3*4096] },
 		"another file":          func([]byte) []byte { return []byte(strings.Repeat("this is a shopping list\n", 500)) },
-		"a damaged schema":      func(b []byte) []byte { return append(append(b[:100:100], bytes.Repeat([]byte{0xee}, 3996)...), b[4096:]...) },
+		"a damaged schema": func(b []byte) []byte {
+			return append(append(b[:100:100], bytes.Repeat([]byte{0xee}, 3996)...), b[4096:]...)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
