@@ -109,9 +109,11 @@ func (l *leading) decorate(v *fleet.Snapshot) {
 			if j >= len(v.Chains[i].Endpoints) || v.Chains[i].Endpoints[j].Name != e.Name {
 				continue
 			}
-			v.Chains[i].Endpoints[j].PerDay = probe.CallsPerDay(e)
+			id, shown := fleet.EndpointID{Chain: c.Name, Name: e.Name}, &v.Chains[i].Endpoints[j]
+			shown.PerDay = probe.CallsPerDay(e)
 			if p != nil {
-				v.Chains[i].Endpoints[j].UsedToday = p.UsedToday(fleet.EndpointID{Chain: c.Name, Name: e.Name}).Calls
+				shown.UsedToday = p.UsedToday(id).Calls
+				shown.Every = fleet.Millis(p.Pace(id).Milliseconds())
 			}
 		}
 	}

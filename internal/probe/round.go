@@ -64,7 +64,8 @@ type round struct {
 type result struct {
 	answered wants         // need not be asked again before their turn
 	genesis  bool          // block 0 was read
-	cold     bool          // a new connection: identity is due
+	cold     bool          // the head or the chain id came over a new connection
+	due      wants         // of a connection that was made after them
 	held     bool          // the head was asked
 	outcome  fleet.Outcome // of the head's answer
 	hold     time.Duration // how long the endpoint asked to be left alone
@@ -183,7 +184,9 @@ func (r *round) oneByOne(ctx context.Context, start time.Time, want wants, res *
 		if a == nil {
 			return
 		}
-		res.cold = res.cold || isCold(a)
+		if isCold(a) {
+			res.due |= (wantChainID | wantGenesis) &^ e.want
+		}
 		r.tell(e, a, res)
 		if !settled(a) {
 			return

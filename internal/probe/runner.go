@@ -207,6 +207,7 @@ func (r *runner) learn(res result) {
 			r.genesisRead = false
 		}
 	}
+	r.want |= res.due
 	if res.held {
 		r.wary = res.head == nil
 	}

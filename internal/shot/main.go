@@ -24,6 +24,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 	"os"
 	"os/signal"
 )
@@ -51,6 +52,6 @@ func runScript(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p := player{log: os.Stderr}
+	p := player{log: log.New(os.Stderr, "", 0)}
 	return p.play(ctx, steps)
 }

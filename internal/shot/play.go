@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +12,7 @@ import (
 
 // player carries out a script.
 type player struct {
-	log        io.Writer
+	log        *log.Logger
 	cols, rows int
 	env        []string
 	terminal   *terminal // nil: nothing runs
@@ -63,7 +63,7 @@ func (p *player) do(ctx context.Context, s step) error {
 		return p.shot(ctx, s.words[0], strings.Join(s.words[1:], ""))
 	case "exit":
 		if err := p.terminal.wait(ctx); err != nil {
-			fmt.Fprintf(p.log, "%s: the program: %v\n", s.where, err)
+			p.log.Printf("%s: the program: %v", s.where, err)
 		}
 		p.end()
 	}
@@ -102,7 +102,7 @@ func (p *player) shot(ctx context.Context, file, title string) error {
 	if err := os.WriteFile(file, p.terminal.grid().svg(title), 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.log, "wrote", file)
+	p.log.Print("wrote ", file)
 	return nil
 }
 

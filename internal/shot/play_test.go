@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +56,7 @@ func playScript(t *testing.T, script string) error {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	p := player{log: io.Discard}
+	p := player{log: log.New(io.Discard, "", 0)}
 	return p.play(ctx, steps)
 }
 

@@ -12,8 +12,8 @@ import (
 // of text carries its length, and the cells stay where they are.
 const (
 	cellWidth  = 8.4
-	cellHeight = 18.0
-	baseline   = 13.5
+	cellHeight = 17.0
+	baseline   = 13.0
 	fontSize   = 14
 	padding    = 14.0
 	fonts      = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"

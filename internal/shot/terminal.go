@@ -113,7 +113,7 @@ func (t *terminal) await(ctx context.Context, text string) error {
 			if shown = t.text(); strings.Contains(shown, text) {
 				return nil
 			}
-			return fmt.Errorf("the program has ended (%v) before it showed %q; the screen:\n%s", t.err, text, shown)
+			return fmt.Errorf("the program has ended (%s) before it showed %q; the screen:\n%s", t.cmd.ProcessState, text, shown)
 		case <-ctx.Done():
 			return fmt.Errorf("%q was not shown: %w; the screen:\n%s", text, context.Cause(ctx), shown)
 		}

@@ -93,6 +93,8 @@ func (f file) means(kind error) string {
 		return "use that version of rpctop, or another folder; it was left untouched"
 	case ErrOlder:
 		return "start rpctop once with the right to write here, so that it brings the file up to date"
+	case ErrReplaced:
+		return "what is written to the old one is lost to others; restart rpctop to begin a new one"
 	case ErrMissing:
 		return "nothing was recorded in this folder yet"
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -64,6 +66,39 @@ func TestAFullDiskStopsRecordingAndNothingElse(t *testing.T) {
 	if rows := readAll(t, h.Reader, 0); len(rows) != n || rows[n-1].Seq != n {
 		t.Errorf("%d rows of %d are there", len(rows), n)
 	}
+}
+
+// TestAReallyFullDisk wants a folder of its own on a file system of a few
+// megabytes, such as `mount -t tmpfs -o size=4m tmpfs DIR`.
+func TestAReallyFullDisk(t *testing.T) {
+	dir := os.Getenv("RPCTOP_SMALL_DISK")
+	if dir == "" {
+		t.Skip("RPCTOP_SMALL_DISK names no folder on a small file system")
+	}
+	h := openHistory(t, filepath.Join(dir, "full"), Options{})
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	seq := uint64(0)
+	await(t, "the disk is full", func() bool {
+		for range 200 {
+			seq++
+			h.Enqueue(sampleOfDay(r, seq), nil, false)
+		}
+		return h.Status() != ""
+	})
+	if !strings.Contains(h.Status(), "disk full") {
+		t.Errorf("status %q", h.Status())
+	}
+	if rows := readAll(t, h.Reader, 0); uint64(len(rows)) != h.CommittedSeq() {
+		t.Errorf("%d rows can be read, %d were committed", len(rows), h.CommittedSeq())
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "it records again", func() bool { return h.CommittedSeq() > 0 && h.Status() == "" })
 }
 
 func TestRowsThatCannotBeKeptBecomeAKnownGap(t *testing.T) {

@@ -57,16 +57,17 @@ func OpenJournalReader(dir string) (*JournalReader, error) {
 // the journal open.
 func SetAsideJournal(dir string, o Options) (aside string, err error) {
 	f := journalFile()
+	o = o.withDefaults()
 	path := filepath.Join(dir, f.name)
 	if _, err := os.Stat(path); err != nil {
 		return "", f.failure("set aside journal", path, err)
 	}
-	unlock, err := f.lockOpening("set aside journal", dir)
+	unlock, err := f.lockOpening("set aside journal", dir, o.FileMode)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	aside, err = setAside(path, o.withDefaults().Now())
+	aside, err = setAside(path, o.Now())
 	return aside, f.failure("set aside journal", path, err)
 }
 

@@ -99,14 +99,14 @@ func (f file) openWriter(dir string, o Options) (db *sql.DB, path string, notice
 	if err := f.prepareFolder(op, filepath.Dir(path), o); err != nil {
 		return nil, "", nil, err
 	}
-	unlock, err := f.lockOpening(op, filepath.Dir(path))
+	unlock, err := f.lockOpening(op, filepath.Dir(path), o.FileMode)
 	if err != nil {
 		return nil, "", nil, err
 	}
 	defer unlock()
 
 	db, err = f.tryOpen(path, o)
-	if f.replaceable && errors.Is(err, ErrCorrupt) {
+	if f.replaceable && kindOf(err) == ErrCorrupt {
 		aside, asideErr := setAside(path, o.Now())
 		if asideErr != nil {
 			return nil, "", nil, f.failure("set aside corrupt "+f.what, path, asideErr)
@@ -132,9 +132,9 @@ func (f file) prepareFolder(op, dir string, o Options) error {
 
 // lockOpening keeps two processes from creating, migrating or setting aside at
 // the same time.
-func (f file) lockOpening(op, dir string) (unlock func(), err error) {
+func (f file) lockOpening(op, dir string, mode fs.FileMode) (unlock func(), err error) {
 	path := filepath.Join(dir, "open.lock")
-	l := flock.New(path)
+	l := flock.New(path, flock.SetPermissions(mode))
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	switch ok, err := l.TryLockContext(ctx, 5*time.Millisecond); {
@@ -149,10 +149,11 @@ func (f file) lockOpening(op, dir string) (unlock func(), err error) {
 }
 
 func (f file) tryOpen(path string, o Options) (*sql.DB, error) {
-	if err := createFile(path, o.FileMode); err != nil {
+	empty, err := createFile(path, o.FileMode)
+	if err != nil {
 		return nil, err
 	}
-	dsn := f.writerDSN(path)
+	dsn := f.writerDSN(path, empty)
 	if o.dsn != nil {
 		dsn = o.dsn(path)
 	}
@@ -177,44 +178,51 @@ func (f file) tryOpen(path string, o Options) (*sql.DB, error) {
 }
 
 // createFile makes the file with its mode, for SQLite gives its own the same,
-// and narrows the mode of an existing one. It never opens an existing file:
-// closing it would drop the locks that SQLite holds in this process.
-func createFile(path string, mode fs.FileMode) error {
+// and narrows the mode of an existing one; it reports whether nothing is in it.
+// It never opens an existing file: closing it would drop the locks that SQLite
+// holds in this process.
+func createFile(path string, mode fs.FileMode) (empty bool, err error) {
 	fh, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode) //nolint:gosec // the store's own file
 	switch {
 	case err == nil:
 		if err := fh.Close(); err != nil {
-			return err
+			return false, err
 		}
-		return os.Chmod(path, mode) // the umask may have taken from a group's mode
+		return true, os.Chmod(path, mode) // the umask may have taken from a group's mode
 	case !errors.Is(err, fs.ErrExist):
-		return err
+		return false, err
 	}
 	fi, err := os.Stat(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !fi.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", path)
+		return false, fmt.Errorf("%s is no regular file", path)
 	}
 	if fi.Mode().Perm() != mode {
 		_ = os.Chmod(path, mode) // another user's file keeps its mode
 	}
-	return nil
+	return fi.Size() == 0, nil
 }
 
 func fileURI(path string, params []string) string {
 	return "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + strings.Join(params, "&")
 }
 
-func (f file) writerDSN(path string) string {
-	return fileURI(path, []string{
+// writerDSN asks for all settings. The vacuum mode belongs to the file and is
+// set once: setting it again would write to a file that may be a newer one.
+func (f file) writerDSN(path string, empty bool) string {
+	params := []string{
 		fmt.Sprintf("_busy_timeout=%d", f.busy.Milliseconds()),
-		"_auto_vacuum=2", "_journal_mode=WAL", "_foreign_keys=1", "_txlock=immediate", "_dqs=0", "_error_rc=1",
+		"_journal_mode=WAL", "_foreign_keys=1", "_txlock=immediate", "_dqs=0", "_error_rc=1",
 		fmt.Sprintf("_synchronous=%d", f.synchronous),
 		"_pragma=trusted_schema(0)", "_pragma=wal_autocheckpoint(1000)",
 		fmt.Sprintf("_pragma=journal_size_limit(%d)", f.walLimit),
-	})
+	}
+	if empty {
+		params = append(params, "_auto_vacuum=2")
+	}
+	return fileURI(path, params)
 }
 
 // verify reads back what was asked for: the driver ignores parameters that it

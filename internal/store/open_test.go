@@ -153,7 +153,7 @@ func TestSettingsThatTheDriverIgnoresAreNoticed(t *testing.T) {
 
 func TestEverySettingIsVerified(t *testing.T) {
 	f := historyFile()
-	full := strings.SplitN(f.writerDSN("/x"), "?", 2)[1]
+	full := strings.SplitN(f.writerDSN("/x", true), "?", 2)[1]
 	for param, pragma := range map[string]string{
 		"_busy_timeout=2000": "busy_timeout", "_foreign_keys=1": "foreign_keys", "_synchronous=1": "synchronous",
 		"_auto_vacuum=2": "auto_vacuum", "_pragma=journal_size_limit(16777216)": "journal_size_limit",

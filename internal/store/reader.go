@@ -17,6 +17,9 @@ import (
 	"sync"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"example.com/rpctop/internal/fleet"
 )
 
@@ -55,14 +58,28 @@ func (f file) openReader(ctx context.Context, path string) (*readDB, error) {
 	db.SetMaxIdleConns(readConns)
 	if err := f.checkSchema(ctx, db); err != nil {
 		_ = db.Close()
-		var cannotMakeIndex = kindOf(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
-		if _, statErr := os.Stat(path + "-shm"); cannotMakeIndex && errors.Is(statErr, fs.ErrNotExist) {
+		if cannotMakeIndex(err, path) {
 			return nil, &Error{Op: op, Path: path, Kind: ErrReadOnly, Err: err, Means: "nobody writes to it at the moment, and to read it " +
 				"then SQLite has to make the files -wal and -shm beside it, which this user may not; let rpctop run as a user who may write there"}
 		}
 		return nil, f.failure(op, path, err)
 	}
 	return &readDB{file: f, path: path, info: info, db: db}, nil
+}
+
+// cannotMakeIndex reports that a read-only connection failed for want of the
+// write-ahead log's index, which a writer would have made.
+func cannotMakeIndex(err error, path string) bool {
+	var se *sqlite.Error
+	if !errors.As(err, &se) {
+		return false
+	}
+	switch se.Code() & 0xff {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		_, err := os.Stat(path + "-shm")
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return false
 }
 
 // Path is the file's absolute path.

@@ -97,11 +97,11 @@ func (c *console) restartTick() tea.Cmd {
 }
 
 // Update implements tea.Model.
-func (c *console) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (c *console) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.crash = newPanicError(v)
-			cmd = tea.Quit
+			model, cmd = c, tea.Quit
 		}
 	}()
 	defer c.reveal()

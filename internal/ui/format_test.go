@@ -116,11 +116,10 @@ func TestFormatsAtTheirEdges(t *testing.T) {
 func TestASparklineShowsTheSlowestProbeOfEachCell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.IntRange(1, 40).Draw(t, "w")
-		type probe = fleet.SparkPoint
-		var points []probe
+		var points []fleet.SparkPoint
 		for range rapid.IntRange(0, 30).Draw(t, "n") {
-			points = append(points, probe{fixtureAt - fleet.Millis(rapid.Int64Range(-1000, 70_000).Draw(t, "back")),
-				fleet.Micros(rapid.Int64Range(0, 2e6).Draw(t, "total")), rapid.Bool().Draw(t, "ok")})
+			points = append(points, fleet.SparkPoint{At: fixtureAt - fleet.Millis(rapid.Int64Range(-1000, 70_000).Draw(t, "back")),
+				Total: fleet.Micros(rapid.Int64Range(0, 2e6).Draw(t, "total")), OK: rapid.Bool().Draw(t, "ok")})
 		}
 		got := []rune(sparkline(points, fixtureAt, w))
 		if len(got) != w {

@@ -63,8 +63,12 @@ func Run(ctx context.Context, o Options) error {
 	out := &sharedOut{File: o.Out}
 	c := newConsole(ctx, o)
 	c.out = out
-	_, err := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(out), tea.WithAltScreen(),
-		tea.WithReportFocus(), tea.WithoutSignalHandler(), tea.WithFPS(30)).Run()
+	p := tea.NewProgram(c, tea.WithInput(o.In), tea.WithOutput(out), tea.WithAltScreen(),
+		tea.WithReportFocus(), tea.WithoutSignalHandler(), tea.WithFPS(30))
+	// The end of ctx quits as a key would: bubbletea's own way with a context
+	// leaves its reader of keys behind.
+	defer context.AfterFunc(ctx, p.Quit)()
+	_, err := p.Run()
 	switch {
 	case c.crash != nil:
 		return c.crash

@@ -39,12 +39,12 @@ func (c *console) whyPane(w int) (lines []string, starts []int) {
 		p.text("last switch "+clock(e.At, c.now())+" ("+age(c.now()-e.At)+" ago)  "+subject(e)+": "+clean(e.Reason), faint, 2)
 	}
 	p.blank()
-	wide := w >= 76
 	nameW := 10
 	for _, cd := range ch.Ranking {
 		nameW = max(nameW, cells(clean(cd.Endpoint)))
 	}
 	nameW = min(nameW, max(w/4, 12))
+	wide := w >= cells("  out   ")+nameW+cells(" ◆ wrong-chain")+cells(" 60,000 = ")+cells(costTitles())
 	if wide {
 		p.lines = append(p.lines, t.paint(faint, cut("  "+fit("order", 6)+fit("candidate", nameW)+" "+fit("state", 13)+
 			fitRight("cost ms", 9)+" = "+costTitles(), w)))
@@ -78,6 +78,23 @@ func costTerms(t fleet.CostTerms) string {
 			s += " + "
 		}
 		s += fitRight(millis(v), 8)
+	}
+	return s
+}
+
+// costWords are the terms that are not nothing, for narrow screens.
+func costWords(t fleet.CostTerms) string {
+	s := ""
+	for _, term := range [...]struct {
+		name string
+		v    float64
+	}{{"latency", t.Latency}, {"errors", t.Error}, {"lag", t.Lag}, {"throttle", t.Throttle}, {"offset", t.Offset}} {
+		if n := millis(term.v); n != "0.0" {
+			if s != "" {
+				s += " + "
+			}
+			s += term.name + " " + n
+		}
 	}
 	return s
 }
@@ -125,8 +142,8 @@ func (c *console) candidate(p *pane, ch *fleet.ChainView, cd fleet.Candidate, na
 		p.lines = append(p.lines, mark+t.paint(faint, orderText)+t.paint(nameInk, nameText)+" "+t.paint(k, stateText)+cut(terms, rest))
 	}
 	const in = 8
-	if !wide && cd.Cost.Known && !cd.Eligible == (cd.Gate == nil) {
-		p.text("cost "+strings.Join(strings.Fields(costTerms(cd.Cost)), " "), faint, in)
+	if !wide && cd.Cost.Known {
+		p.text(costWords(cd.Cost), faint, in)
 	}
 	if g := cd.Gate; g != nil {
 		text := clean(g.Name)
@@ -178,10 +195,10 @@ func (c *console) revealCandidate(page int) {
 	if at+1 < len(starts) {
 		end = starts[at+1]
 	}
-	if at == 0 {
+	page = max(page-1, 1) // the last line may say that there is more
+	if at == 0 && end <= page {
 		first = 0
 	}
-	page = max(page-1, 1) // the last line may say that there is more
 	if end > c.scroll+page {
 		c.scroll = end - page
 	}
