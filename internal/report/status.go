@@ -102,7 +102,7 @@ type StatusEndpoint struct {
 	LagBlocks *int64        `json:"lag_blocks"`
 	LagMS     *int64        `json:"lag_ms"`
 	Latency   StatusLatency `json:"latency_ms"`
-	ChainID   json.Number   `json:"chain_id,omitempty"` // exact, as it was read
+	ChainID   *json.Number  `json:"chain_id"` // exact, as it was read; null: unread
 	Client    string        `json:"client"`
 	Samples   uint64        `json:"samples"`
 	Denials   uint64        `json:"denials"`
@@ -162,8 +162,11 @@ func chainOf(c fleet.ChainView) StatusChain {
 
 func endpointOf(e fleet.EndpointView) StatusEndpoint {
 	out := StatusEndpoint{Name: e.Name, State: e.State, Role: e.Role, Class: e.Last.Class, Sub: e.Last.Sub, Origin: e.Last.Origin,
-		LagBlocks: e.LagBlocks, ChainID: json.Number(e.ChainID), Client: e.Client, Samples: e.Samples, Denials: e.Denials,
+		LagBlocks: e.LagBlocks, Client: e.Client, Samples: e.Samples, Denials: e.Denials,
 		Flags: orEmpty(e.Flags), Evidence: e.Evidence}
+	if id := json.Number(e.ChainID); id != "" {
+		out.ChainID = &id
+	}
 	if g := e.Gate; g != nil {
 		out.Gate = &StatusGate{g.Name, g.Evidence, stampOrNull(g.Until)}
 	}
