@@ -20,10 +20,14 @@ func (j *judge) batch(envs []envelope, lone bool) Verdict {
 		items[i].ID = j.q.Members[i].ID
 		found[i] = -1
 	}
+	byID := make(map[string]int, len(items))
+	for i, it := range items {
+		byID[string(it.ID)] = i
+	}
 	foreign := 0
 	var whole *Verdict // an error that speaks for every member without an answer
 	for n := range envs {
-		i := slices.IndexFunc(items, func(it Item) bool { return it.ID != nil && sameID(it.ID, envs[n].id) })
+		i := memberOf(items, byID, envs[n].id)
 		switch {
 		case i < 0 && envs[n].isError() && unreadID(envs[n].id):
 			v := j.whole(envs[n])
@@ -73,6 +77,21 @@ func (j *judge) batch(envs []envelope, lone bool) Verdict {
 		v.Outcome.Message = fmt.Sprintf("%d of %d batch answers missing", missing, len(items))
 	}
 	return v
+}
+
+// memberOf gives the index of the member with that id, or -1. Only an id that is
+// written in an unusual way is compared with every member.
+func memberOf(items []Item, byID map[string]int, id []byte) int {
+	if id == nil {
+		return -1
+	}
+	if i, ok := byID[string(id)]; ok {
+		return i
+	}
+	if !bytes.ContainsAny(id, `.\`) || len(items) > 1000 {
+		return -1
+	}
+	return slices.IndexFunc(items, func(it Item) bool { return it.ID != nil && sameID(it.ID, id) })
 }
 
 // whole judges an error that is about the batch as such.

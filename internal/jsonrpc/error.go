@@ -89,7 +89,7 @@ func (j *judge) rpcError(env envelope) Verdict {
 	if inner := innerText(e.data, 0); inner != "" {
 		text += " | " + inner
 	}
-	if extra := member2(e.raw, "originalError", "error"); extra != nil {
+	if extra := wrapped(e.raw, "originalError", "error"); extra != nil {
 		if inner := innerText(extra, 0); inner != "" {
 			text += " | " + inner
 		}
@@ -137,8 +137,8 @@ func (j *judge) ruled(r *rule, message string) Verdict {
 	return v
 }
 
-// member2 gives the first of two members that is an object or a string.
-func member2(obj json.RawMessage, names ...string) json.RawMessage {
+// wrapped gives the first of the named members that is an object or a string.
+func wrapped(obj json.RawMessage, names ...string) json.RawMessage {
 	if len(obj) == 0 || obj[0] != '{' {
 		return nil
 	}

@@ -163,7 +163,7 @@ func hexIn(s string) foundBytes {
 
 func hexRun(s string) string {
 	n := 0
-	for n < len(s) && isHex([]byte{s[n]}) {
+	for n < len(s) && isHexDigit(s[n]) {
 		n++
 	}
 	return s[:n]

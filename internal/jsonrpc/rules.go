@@ -19,7 +19,7 @@ var rules = []rule{
 	// The EVM ran.
 	{
 		name: "revert in words", on: onCall | onSubmit | onTrace,
-		text:  words{"execution revert", "reverted", "vm exception .. revert", "revert ", "contract revert"},
+		text:  words{"execution revert", "erc20 ", "transfer amount exceeds", "reverted", "vm exception .. revert", "revert ", "contract revert"},
 		class: fleet.ClassDeterministicRevert, origin: chain,
 	},
 	{
@@ -45,6 +45,7 @@ var rules = []rule{
 	{
 		name: "node's gas cap", on: onCall | onTrace,
 		text: words{
+			"maximum allowed gas",
 			"out of gas", "gas required exceeds allowance", "gas limit .. exceeds .. cap", "gas cap", "rpc gas",
 			"gas uint64 overflow", "gas spent exceeded", "gas limit is too high", "gas too high",
 			"exceeds the block gas limit", "exceeds block gas limit", "gas limit exceed", "gas exceeds",
@@ -70,6 +71,7 @@ var rules = []rule{
 	{
 		name: "EVM out of time", on: onCall | onTrace,
 		text: words{
+			"execution cancelled", "execution canceled",
 			"execution aborted", "execution timeout", "execution timed out", "evm timeout", "evm execution .. time",
 			"call timeout", "call timed out", "execution took too long", "execution time limit", "tracing timeout",
 			"trace timeout", "timeout .. during execution", "exceeded .. execution time",
@@ -95,6 +97,7 @@ var rules = []rule{
 	{
 		name: "transaction is known", on: onSubmit,
 		text: words{
+			"already finalized",
 			"already known", "known transaction", "already imported", "already exists", "already in mempool",
 			"already in the mempool", "already in pool", "already in the pool", "already in .. pool",
 			"already in cache", "already in the cache", "already in .. queue", "already pending",
@@ -116,7 +119,7 @@ var rules = []rule{
 	},
 	{
 		name: "nonce gap refused", on: onSubmit,
-		text: words{
+		text: words{"gapped nonce",
 			"nonce too high", "nonce is too high", "nonce .. too high", "nonce gap", "nonce too far",
 			"nonce is too far", "nonce too distant", "nonce is too distant", "nonce .. too distant",
 			"nonce too large", "future nonce", "nonce .. in the future", "nonce higher than",
@@ -160,6 +163,7 @@ var rules = []rule{
 	{
 		name: "sender lacks funds", on: onSubmit | onCall,
 		text: words{
+			"for sender balance",
 			"insufficient fund", "insufficient balance", "insufficient account balance", "insufficient eth",
 			"upfront cost", "up front cost", "upfront gas cost", "exceeds account balance", "exceeds .. balance",
 			"overdraft", "not enough funds", "not enough balance", "doesnt have enough funds",
@@ -247,7 +251,7 @@ var rules = []rule{
 	{
 		name: "bytes are no transaction", on: onSubmit,
 		text: words{
-			"rlp", "unmarshal", "decode", "decoding", "raw transaction", "unexpected end", "invalid hex",
+			"rlp", "unmarshal", "decode", "decoding", "unexpected end", "invalid hex",
 			"odd length", "missing 0x", "without 0x",
 		},
 		class: fleet.ClassBadRequest, origin: node,
@@ -299,6 +303,7 @@ var rules = []rule{
 	{
 		name: "log range or result too large", on: onLogs,
 		text: words{
+			"specify an address",
 			"range", "more than .. results", "more than .. logs", "more than .. blocks", "too many results",
 			"too many logs", "too many blocks", "too many events", "max results", "maximum .. results",
 			"limit of .. results", "results exceed", "result .. exceed", "results limit", "logs .. exceed",
@@ -358,7 +363,7 @@ var rules = []rule{
 			"is not known", "missing", "not yet", "cannot unmarshal", "hex string", "not implemented",
 			"no finalized", "no safe",
 		},
-		not: words{
+		not: words{"rate limit", "too many", "key", "project", "unauthor", "timeout", "timed out", "upstream",
 			"method .. does not exist", "method .. not found", "method not", "trie node", "contract",
 			"invalid params",
 		},
@@ -401,6 +406,7 @@ var rules = []rule{
 	{
 		name: "old state is gone",
 		text: words{
+			"proof .. not available", "proof unavailable",
 			"missing trie node", "historical state", "state is not available", "state .. is not available",
 			"state not available", "state .. not available", "state unavailable", "state .. unavailable",
 			"state .. not found", "state not found", "no state available", "no state found",
@@ -612,6 +618,7 @@ var rules = []rule{
 	{
 		name: "request is wrong",
 		text: words{
+			"unknown account",
 			"wrong param", "wrong number of", "param count", "invalid param", "invalid argument", "invalid request",
 			"invalid json", "invalid input", "invalid address", "invalid hex", "invalid hash", "invalid block",
 			"invalid topic", "invalid filter", "invalid type", "invalid length", "invalid value", "invalid data",

@@ -36,7 +36,7 @@ const (
 var examples = []example{
 	{rule: "revert in words", code: 3, message: "execution reverted"},
 	{rule: "revert in words, any method", method: "eth_getProof", code: -32000, message: "execution reverted"},
-	{rule: "revert, by code, of a call", code: 3, message: "ERC20: transfer amount exceeds balance"},
+	{rule: "revert, by code, of a call", code: 3, message: "InsufficientLiquidity()"},
 	{rule: "always failing", method: "eth_estimateGas", code: -32000, message: "gas required exceeds allowance or always failing transaction"},
 	{rule: "out of the caller's own gas", params: callWithGas, code: -32000, message: "out of gas"},
 	{rule: "node's gas cap", code: -32000, message: "err: out of gas (supplied gas 25000000)"},

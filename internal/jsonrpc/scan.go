@@ -225,9 +225,13 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 func isHex(b []byte) bool {
 	for _, c := range b {
-		if c < '0' || c > '9' && c|0x20 < 'a' || c|0x20 > 'f' {
+		if !isHexDigit(c) {
 			return false
 		}
 	}
 	return true
+}
+
+func isHexDigit(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }

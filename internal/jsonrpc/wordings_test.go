@@ -23,6 +23,9 @@ var wordings = []struct {
 		{code: -32603, message: "request throttled"},
 		{code: -32000, message: "You've exceeded the rate limit of your plan. Upgrade"},
 		{code: -33300, message: "project exceeded"},
+		{code: -32603, message: "Too Many Requests: your IP has exceeded the limit"},
+		{code: -32000, message: "concurrent requests limit"},
+		{method: "eth_getBlockByNumber", params: `["finalized",false]`, code: -32005, message: "rate limit exceeded: key not found"},
 	}},
 	{"rate-limited", "quota", []example{
 		{code: -32005, message: "daily request count exceeded, request rate limited"},
@@ -41,6 +44,8 @@ var wordings = []struct {
 		{code: -32000, message: "Unauthorized: You must authenticate your request with an API key."},
 		{code: -32000, message: "App is inactive"},
 		{code: -32000, message: "project not found"},
+		{code: -32600, message: "Project ID does not have access to this network"},
+		{code: 403, message: "Your IP address is not in the whitelist"},
 		{status: 403, code: -32600, message: "x"},
 	}},
 	{"unsupported", "", []example{
@@ -54,6 +59,8 @@ var wordings = []struct {
 		{method: "eth_getBlockByNumber", params: `["finalized",false]`, code: -32602, message: "invalid argument 0: hex string without 0x prefix"},
 		{params: `[{},"finalized"]`, code: -32000, message: "finalized block not found"},
 		{method: MethodBatch, code: -32600, message: "Invalid Request"},
+		{method: send, code: -32601, message: "the method eth_sendRawTransaction does not exist/is not available"},
+		{method: "eth_subscribe", code: -32601, message: "notifications not supported"},
 	}},
 	{"state-unavailable", "", []example{
 		{params: `[{},"0x10"]`, code: -32000, message: "required historical state unavailable (reexec=128)"},
@@ -87,6 +94,9 @@ var wordings = []struct {
 		{method: logs, code: -32005, message: "query timeout exceeded"},
 		{method: logs, code: 35, message: "ranges over 10000 blocks are not supported on freetier"},
 		{method: logs, code: -32600, message: "Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range. Upgrade to PAYG"},
+		{method: logs, code: -32602, message: "query exceeds max results 20000, retry with the range 100-200"},
+		{method: logs, code: -32012, message: "Please specify an address in your request"},
+		{code: -32000, message: "request exceeded maximum allowed gas"},
 		{method: logs, code: -32614, message: "eth_getLogs is limited to a 10,000 range"},
 		{method: logs, code: -32000, message: "requested too many blocks from 0 to 5000, maximum is set to 2048"},
 		{code: -32000, message: "execution timeout"},
@@ -103,6 +113,8 @@ var wordings = []struct {
 		{method: send, code: -32000, message: "existing txn with same hash"},
 		{method: send, code: -32010, message: "Transaction with the same hash was already imported."},
 		{method: send, code: -32000, message: "tx already exists in mempool"},
+		{method: send, code: -32603, message: "Failed to submit transaction: already in the mempool"},
+		{method: send, code: -32000, message: "transaction already finalized"},
 		{method: send, code: -32603, message: "Internal error", data: `{"message":"already known"}`},
 	}},
 	{"tx-rejected", "nonce", []example{
@@ -132,6 +144,7 @@ var wordings = []struct {
 		{method: send, code: -32000, message: "insufficient funds for gas * price + value: balance 5, tx cost 21000"},
 		{method: send, code: -32004, message: "Upfront cost exceeds account balance"},
 		{method: send, code: -32010, message: "InsufficientFunds, Account balance: 0"},
+		{method: send, code: -32000, message: "insufficient MaxFeePerGas for sender balance"},
 		{method: send, code: -32000, message: "sender doesn't have enough funds to send tx. The upfront cost is: 10"},
 		{method: send, code: -32003, message: "insufficient funds for transfer"},
 	}},
@@ -143,6 +156,8 @@ var wordings = []struct {
 	}},
 	{"deterministic-revert", "", []example{
 		{code: -32000, message: "VM Exception while processing transaction: revert ERC20: transfer amount exceeds balance"},
+		{code: -32000, message: "ERC20: transfer amount exceeds allowance"},
+		{code: -32000, message: "stack limit reached 1024 (1023)"},
 		{code: -32603, message: "Error: VM Exception while processing transaction: reverted with reason string 'rate limit exceeded'"},
 		{code: 3, message: "execution reverted: rate limit exceeded"},
 		{code: 3, message: "execution reverted: unauthorized"},

@@ -83,9 +83,6 @@ func OpenHistory(dir string, o Options) (*History, error) {
 
 func (h *History) start(path string) (err error) {
 	ctx := context.Background()
-	if err := writeWords(ctx, h.db); err != nil {
-		return err
-	}
 	if h.rec, err = newRecorder(ctx, h.db); err != nil {
 		return err
 	}

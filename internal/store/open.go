@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Options of both files. The zero value is right for a folder of one user.
@@ -63,16 +65,17 @@ type file struct {
 	migrations  string // folder of the embedded SQL
 	synchronous int    // 1 NORMAL, 2 FULL
 	busy        time.Duration
-	walLimit    int64  // bytes to which the write-ahead log is cut back
-	replaceable bool   // set aside when corrupt
-	without     string // what it means to be without it
-	corrupt     string // what it means that it is corrupt
+	walLimit    int64                                // bytes to which the write-ahead log is cut back
+	replaceable bool                                 // set aside when corrupt
+	probe       func(context.Context, *sql.DB) error // after migrating; may be nil
+	without     string                               // what it means to be without it
+	corrupt     string                               // what it means that it is corrupt
 }
 
 func historyFile() file {
 	return file{
 		name: "history.db", what: "history", migrations: "migrations/history", synchronous: 1,
-		busy: 2 * time.Second, walLimit: 16 << 20, replaceable: true,
+		busy: 2 * time.Second, walLimit: 16 << 20, replaceable: true, probe: probeHistory,
 		without: "until then the history is not recorded; probing and failover go on",
 		corrupt: "it is set aside under a new name, and a new one begins, when rpctop leads here next",
 	}
@@ -167,14 +170,29 @@ func (f file) tryOpen(path string, o Options) (*sql.DB, error) {
 	if err = f.verify(ctx, db); err == nil {
 		err = f.migrate(ctx, db)
 	}
+	if err == nil && f.probe != nil {
+		err = f.probe(ctx, db)
+	}
 	if err == nil && o.maxPages > 0 {
 		_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count=%d", o.maxPages))
 	}
 	if err != nil {
 		_ = db.Close()
-		return nil, err
+		return nil, unlessDamaged(err)
 	}
 	return db, nil
+}
+
+// unlessDamaged takes for corrupt what SQLite takes for a wrong question: a
+// file whose format or schema is not what its version says. A migration that
+// fails is a fault of ours and no reason to set anything aside.
+func unlessDamaged(err error) error {
+	var se *sqlite.Error
+	var ours *migrationError
+	if errors.As(err, &se) && se.Code() == sqlite3.SQLITE_ERROR && !errors.As(err, &ours) {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
 }
 
 // createFile makes the file with its mode, for SQLite gives its own the same,

@@ -39,10 +39,22 @@ func (f file) migrate(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate from schema %d to %d: %w", has, want, err)
+		return &migrationError{has, want, err}
 	}
 	return nil
 }
+
+// migrationError says that the schema could not be brought up to date.
+type migrationError struct {
+	from, to int64
+	err      error
+}
+
+func (e *migrationError) Error() string {
+	return fmt.Sprintf("migrate from schema %d to %d: %v", e.from, e.to, e.err)
+}
+
+func (e *migrationError) Unwrap() error { return e.err }
 
 // checkSchema is for readers, who cannot migrate.
 func (f file) checkSchema(ctx context.Context, db *sql.DB) error {
@@ -77,6 +89,19 @@ func schemaVersion(ctx context.Context, db *sql.DB) (int64, error) {
 	var v sql.NullInt64
 	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&v)
 	return v.Int64, err
+}
+
+// probeHistory writes what every opening writes, and prepares what the writer
+// prepares: a damaged schema shows here, while the file can be set aside.
+func probeHistory(ctx context.Context, db *sql.DB) error {
+	if err := writeWords(ctx, db); err != nil {
+		return err
+	}
+	r, err := newRecorder(ctx, db)
+	if err != nil {
+		return err
+	}
+	return r.close()
 }
 
 // writeWords stores the names behind the numbers, for the views. The

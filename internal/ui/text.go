@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -71,7 +72,23 @@ func clean(s string) string {
 		// the next column elsewhere: one mark stands for the whole cluster.
 		b.WriteByte('?')
 	}
-	return b.String()
+	return strings.TrimSpace(apart(strings.TrimSpace(b.String())))
+}
+
+// apart drops from both ends what would join the text before or after it.
+func apart(s string) string {
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		if !unicode.Is(unicode.M, r) && cells(" "+s) == 1+cells(s) {
+			break
+		}
+		s = s[n:]
+	}
+	for s != "" && cells(s+" ") != cells(s)+1 {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return s
 }
 
 // nextCluster gives the first user-perceived character of a text and its cells.
@@ -180,7 +197,8 @@ func blanks(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// wrap breaks a plain text into lines of at most w cells.
+// wrap breaks a plain text at blanks into lines of at most w cells; a word that
+// is longer is broken where it must be.
 func wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
@@ -188,9 +206,29 @@ func wrap(s string, w int) []string {
 	if cells(s) <= w {
 		return []string{s}
 	}
-	lines := strings.Split(ansi.Wrap(s, w, ""), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ")
+	var lines []string
+	line, used := "", 0
+	for _, word := range strings.Fields(s) {
+		n := cells(word)
+		if used > 0 && used+1+n <= w {
+			line, used = line+" "+word, used+1+n
+			continue
+		}
+		if used > 0 {
+			lines = append(lines, line)
+		}
+		for n > w {
+			part := head(word, w)
+			if part == "" { // a letter wider than the line
+				return lines
+			}
+			lines, word = append(lines, part), word[len(part):]
+			n = cells(word)
+		}
+		line, used = word, n
+	}
+	if used > 0 {
+		lines = append(lines, line)
 	}
 	return lines
 }
