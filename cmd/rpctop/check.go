@@ -89,7 +89,8 @@ func (a *app) checkOnce(ctx context.Context, cfg *config.Config, rounds int) (*f
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	f.put(fleet.Tick{})
+	// A second later, so that failures that waited for a sign of the network are judged.
+	f.at(time.Now().Add(time.Second), fleet.Tick{})
 	return failover.View(f.s), nil
 }
 
@@ -100,9 +101,11 @@ type checkFold struct {
 	seq   uint64
 }
 
-func (f *checkFold) put(in fleet.Input) {
+func (f *checkFold) put(in fleet.Input) { f.at(time.Now(), in) }
+
+func (f *checkFold) at(now time.Time, in fleet.Input) {
 	f.seq++
-	f.s, _ = failover.Step(f.s, fleet.Row{Seq: f.seq, At: fleet.MillisOf(time.Now()), Input: in})
+	f.s, _ = failover.Step(f.s, fleet.Row{Seq: f.seq, At: fleet.MillisOf(now), Input: in})
 }
 
 // confirm asks endpoints that are ahead of all others for the block that the

@@ -88,6 +88,7 @@ type Engine struct {
 	baseAt   fleet.Millis // At at base
 	jump     fleet.Millis // of the wall clock since, as folded
 	told     map[fleet.EndpointID]told
+	askedAll fleet.Millis // when all endpoints were last asked whether the network is there
 	denials  map[fleet.EndpointID]int64
 	denialMu sync.Mutex
 	waiting  []ask

@@ -18,6 +18,10 @@ type told struct {
 // confirmEvery is the least time between two questions for the same block.
 const confirmEvery = fleet.Millis(1_000)
 
+// askAllEvery is the least time between two rounds in which all endpoints are
+// asked whether the network is there.
+const askAllEvery = fleet.Millis(60_000)
+
 // tellProber passes on what the fold concluded for the probing: another pace,
 // a question, a suspicion.
 func (e *Engine) tellProber(s *failover.State, in fleet.Input, events []fleet.Event) {
@@ -27,6 +31,14 @@ func (e *Engine) tellProber(s *failover.State, in fleet.Input, events []fleet.Ev
 	p := e.o.Prober()
 	if p == nil {
 		return
+	}
+	if s.Doubtful() && s.At-e.askedAll >= askAllEvery {
+		e.askedAll = s.At
+		for _, c := range s.Chains {
+			for _, ep := range c.Endpoints {
+				p.Suspect(fleet.EndpointID{Chain: c.Spec.Name, Name: ep.Spec.Name})
+			}
+		}
 	}
 	switch in := in.(type) {
 	case fleet.Sample:

@@ -12,8 +12,15 @@ const (
 	keptWindow   = 120 // seconds of attempts, an upper bound for breaker.within
 )
 
-// sample folds one probe round.
+// sample folds one probe round; what may be this machine's own fault waits.
 func (f *fold) sample(in fleet.Sample) {
+	if !f.hold(in) {
+		f.judge(in)
+	}
+}
+
+// judge takes one probe round to its endpoint.
+func (f *fold) judge(in fleet.Sample) {
 	c, e, i, ok := f.find(in.Endpoint)
 	if !ok {
 		return

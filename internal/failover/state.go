@@ -35,6 +35,11 @@ type State struct {
 	Seed      uint64           `json:"seed"`
 	Overrides []fleet.Override `json:"overrides"`
 	Chains    []*Chain         `json:"chains"`
+
+	// What may be this machine's own fault; see localfault.go.
+	Held    []Held       `json:"held"`     // oldest first
+	HeardAt fleet.Millis `json:"heard_at"` // the last sign of life from outside
+	LocalAt fleet.Millis `json:"local_at"` // the last failure that was excused
 }
 
 // Chain is the part of the state that belongs to one chain.

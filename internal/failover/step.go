@@ -192,6 +192,7 @@ func (f *fold) tick() {
 		kept = append(kept, o)
 	}
 	f.s.Overrides = kept
+	f.release()
 	for i := range f.s.Chains {
 		f.tellFailovers(f.chain(i))
 		f.evaluate(i)

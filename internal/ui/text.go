@@ -72,20 +72,23 @@ func clean(s string) string {
 		// the next column elsewhere: one mark stands for the whole cluster.
 		b.WriteByte('?')
 	}
-	return strings.TrimSpace(apart(strings.TrimSpace(b.String())))
+	return apart(b.String())
 }
 
-// apart drops from both ends what would join the text before or after it.
+// apart drops blanks from both ends, and what would join the text beside it.
 func apart(s string) string {
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
-		if !unicode.Is(unicode.M, r) && cells(" "+s) == 1+cells(s) {
+		if r != ' ' && !unicode.Is(unicode.M, r) && cells(" "+s) == 1+cells(s) {
 			break
 		}
 		s = s[n:]
 	}
-	for s != "" && cells(s+" ") != cells(s)+1 {
-		_, n := utf8.DecodeLastRuneInString(s)
+	for s != "" {
+		r, n := utf8.DecodeLastRuneInString(s)
+		if r != ' ' && cells(s+" ") == cells(s)+1 {
+			break
+		}
 		s = s[:len(s)-n]
 	}
 	return s
