@@ -81,7 +81,7 @@ func difference(s *State, c *Chain, e *Endpoint, x *fleet.Expect) string {
 	if n := s.inForce(c.Spec.Name); n != x.Overrides {
 		diff = append(diff, itoa(int64(x.Overrides))+" overrides were in force, now "+itoa(int64(n)))
 	}
-	if n := c.eligible(); n != x.Eligible {
+	if n := Order(s, c, Ask{Kind: headRanking, Tip: true}).Eligible; n != x.Eligible {
 		diff = append(diff, itoa(int64(x.Eligible))+" endpoints were eligible, now "+itoa(int64(n)))
 	}
 	return strings.Join(diff, "; ")

@@ -30,6 +30,7 @@ func (f *fold) judge(in fleet.Sample) {
 	e.identify(c, in, f.s.At)
 	e.count(f.s, fleet.KindHead, in.Outcome, in.Timing.Total, 1)
 	e.note(f.s.At, in.Start, in.Outcome, in.Timing.Total, in.Hold)
+	e.LastTiming = in.Timing
 	if in.Head != nil {
 		e.see(*in.Head, in.Start)
 		f.advance(c, answered)

@@ -142,30 +142,31 @@ type Endpoint struct {
 	Denies    int            `json:"denies"`    // questions for it in a row that brought nothing
 
 	// Outcomes. Counts are of this run, weights decay with a half-life of five minutes.
-	Samples   uint64               `json:"samples"`
-	Answered  uint64               `json:"answered"` // successes, this run
-	Failures  uint64               `json:"failures"` // attributable, this run
-	Denials   uint64               `json:"denials"`  // ours; no decision reads it
-	Run       int                  `json:"run"`      // attributable failures in a row
-	Latency   [fleet.Kinds]Decayed `json:"latency"`  // of successes, µs
-	Good      Weight               `json:"good"`
-	Bad       Weight               `json:"bad"`
-	Lost      Weight               `json:"lost"`      // ms lost in failures
-	Throttles Weight               `json:"throttles"` // throttled attempts
-	Held      Weight               `json:"held"`      // ms of holds asked for
-	Window    []Second             `json:"window"`    // attributable attempts for the breaker
-	Last      fleet.Outcome        `json:"last"`
-	LastAt    fleet.Millis         `json:"last_at"`
-	Past      []fleet.PastFailure  `json:"past"` // newest first
-	Spark     []fleet.SparkPoint   `json:"spark"`
-	Refused   *fleet.Outcome       `json:"refused"`    // a remote denial that stands
-	HoldUntil fleet.Millis         `json:"hold_until"` // of a throttle
-	HoldOf    string               `json:"hold_of"`    // its evidence
-	Breaker   Breaker              `json:"breaker"`
-	Gate      *fleet.Gate          `json:"gate"`
-	Gates     int                  `json:"gates"`   // k of the hold-down
-	Healthy   fleet.Millis         `json:"healthy"` // since when without a gate; 0: gated
-	ReturnAt  fleet.Millis         `json:"return_at"`
+	Samples    uint64               `json:"samples"`
+	Answered   uint64               `json:"answered"` // successes, this run
+	Failures   uint64               `json:"failures"` // attributable, this run
+	Denials    uint64               `json:"denials"`  // ours; no decision reads it
+	Run        int                  `json:"run"`      // attributable failures in a row
+	Latency    [fleet.Kinds]Decayed `json:"latency"`  // of successes, µs
+	Good       Weight               `json:"good"`
+	Bad        Weight               `json:"bad"`
+	Lost       Weight               `json:"lost"`      // ms lost in failures
+	Throttles  Weight               `json:"throttles"` // throttled attempts
+	Held       Weight               `json:"held"`      // ms of holds asked for
+	Window     []Second             `json:"window"`    // attributable attempts for the breaker
+	Last       fleet.Outcome        `json:"last"`
+	LastAt     fleet.Millis         `json:"last_at"`
+	LastTiming fleet.Timing         `json:"last_timing"`
+	Past       []fleet.PastFailure  `json:"past"` // newest first
+	Spark      []fleet.SparkPoint   `json:"spark"`
+	Refused    *fleet.Outcome       `json:"refused"`    // a remote denial that stands
+	HoldUntil  fleet.Millis         `json:"hold_until"` // of a throttle
+	HoldOf     string               `json:"hold_of"`    // its evidence
+	Breaker    Breaker              `json:"breaker"`
+	Gate       *fleet.Gate          `json:"gate"`
+	Gates      int                  `json:"gates"`   // k of the hold-down
+	Healthy    fleet.Millis         `json:"healthy"` // since when without a gate; 0: gated
+	ReturnAt   fleet.Millis         `json:"return_at"`
 }
 
 // Breaker stops requests to an endpoint that fails.

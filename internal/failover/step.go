@@ -127,6 +127,7 @@ func (e *Endpoint) newRun() {
 	e.ChainID, e.Head, e.HeadAt, e.Lag, e.LagBlocks, e.LagFrom = "", nil, 0, nil, nil, ""
 	e.Stale, e.FreshRun, e.Forked, e.Ahead, e.Confirm, e.Confirmed, e.Denies = false, 0, "", false, 0, 0, 0
 	e.Samples, e.Answered, e.Failures, e.Run, e.Window = 0, 0, 0, 0, nil
+	e.LastTiming = fleet.Timing{}
 	e.Last, e.LastAt, e.Refused, e.HoldUntil, e.Breaker = fleet.Outcome{}, 0, nil, 0, Breaker{}
 	e.Genesis, e.Healthy, e.Spark = fleet.Hash{}, 0, nil
 	if e.Gate != nil && e.Gate.Name != GateEjected {

@@ -82,7 +82,7 @@ func (s *State) viewEndpoint(c *Chain, e *Endpoint, cost fleet.CostTerms) fleet.
 	v := fleet.EndpointView{
 		Name: e.Spec.Name, Operator: e.Spec.Operator, Tier: e.Spec.Tier, Local: e.Spec.Local,
 		State: StateOf(c, e), Role: s.role(c, e), Gate: e.Gate, Flags: s.flags(c, e),
-		Last: e.Last, LastAt: e.LastAt, Head: e.Head, HeadAt: e.HeadAt, LagBlocks: e.LagBlocks, LagMS: e.Lag,
+		Last: e.Last, LastAt: e.LastAt, LastTiming: e.LastTiming, Head: e.Head, HeadAt: e.HeadAt, LagBlocks: e.LagBlocks, LagMS: e.Lag,
 		SoftMS: soft, HardMS: hard, Bound: bound, ChainID: e.ChainID, Genesis: e.Genesis, Client: e.Client, Syncing: e.Syncing,
 		Samples: e.Samples, Failures: e.Failures, Denials: e.Denials, Spark: e.Spark, Cost: cost,
 		Every: e.Spec.Every, PerDay: e.Spec.PerDay, LastFailures: e.Past,

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"example.com/rpctop/internal/fleet"
@@ -11,10 +12,7 @@ import (
 // ballast grows the write-ahead log by about a megabyte.
 func ballast(t *testing.T, h *History, seq uint64) {
 	t.Helper()
-	state := make([]byte, 1<<20)
-	_, _ = rand.NewChaCha8([32]byte{byte(seq)}).Read(state)
-	h.Enqueue(tick(seq), nil, false)
-	h.Checkpoint(Checkpoint{Seq: seq, State: state})
+	h.Enqueue(fleet.Row{Seq: seq, At: day, Input: fleet.Recovery{Reason: strings.Repeat("x", 1<<20)}}, nil, false)
 	flush(t, h)
 }
 

@@ -257,7 +257,7 @@ func reason(e *fleet.EndpointView) string {
 		s = e.Gate.Evidence
 	case e.Gate != nil:
 		s = e.Gate.Name
-	case e.State == "lagging" && e.Bound != "":
+	case e.State == "lagging" && e.Evidence == "":
 		s = e.Bound
 	case e.State == "unknown" && e.Evidence == "":
 		s = "not probed yet"
