@@ -10,10 +10,13 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"example.com/rpctop/internal/config"
+	"example.com/rpctop/internal/fleet"
+	"example.com/rpctop/internal/upstream"
 )
 
 // app is what the verbs share: the streams, the global flags, and nothing that
@@ -22,7 +25,7 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr *os.File
 	flags          flags
-	redact         func(string) string // of the door, once there is one
+	door           atomic.Pointer[upstream.Door] // knows what is secret; nil: nothing is yet
 	log            *slog.Logger
 	closeLog       func() error
 }
@@ -82,7 +85,9 @@ func (a *app) urlArgs(cmd *cobra.Command, args []string) error {
 			if near := cmd.SuggestionsFor(arg); len(near) > 0 {
 				hint = "; did you mean `rpctop " + near[0] + "`?"
 			}
-			return fmt.Errorf("%q is no verb and no URL%s (see `rpctop help`)", arg, hint)
+			// A URL without its scheme may have a key in its path.
+			shown, _, _ := strings.Cut(fleet.SanitizeMax(arg, 64), "/")
+			return fmt.Errorf("%q is no verb and no URL%s (see `rpctop help`)", shown, hint)
 		}
 	}
 	return nil
@@ -95,12 +100,12 @@ func (a *app) prepare() error {
 	default:
 		return exit(exitUsage, "--color %q is not auto, always or never", a.flags.color)
 	}
-	if a.flags.log == "" {
-		return nil
-	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.flags.logLevel)); err != nil {
 		return exit(exitUsage, "--log-level %q is not debug, info, warn or error", a.flags.logLevel)
+	}
+	if a.flags.log == "" {
+		return nil
 	}
 	f, err := os.OpenFile(a.flags.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -119,13 +124,18 @@ type redacting struct {
 }
 
 func (r redacting) Write(b []byte) (int, error) {
-	if r.a.redact == nil {
-		return r.w.Write(b)
-	}
 	if _, err := io.WriteString(r.w, r.a.redact(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// redact hides what the door knows to be secret.
+func (a *app) redact(s string) string {
+	if d := a.door.Load(); d != nil {
+		return d.Redact(s)
+	}
+	return s
 }
 
 // configPath gives the file that --config, the environment or the default

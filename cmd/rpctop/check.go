@@ -12,7 +12,6 @@ import (
 	"example.com/rpctop/internal/failover"
 	"example.com/rpctop/internal/fleet"
 	"example.com/rpctop/internal/probe"
-	"example.com/rpctop/internal/store"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -34,12 +33,8 @@ Exit codes: 0 all may serve; 3 an endpoint is gated, or a chain is stalled;
 			}
 			ctx := cmd.Context()
 			if len(args) == 0 && !probing {
-				if who, err := store.Leader(a.dataDir()); err == nil && who != nil {
-					f, err := a.readState(ctx, a.dataDir())
-					if err != nil {
-						return err
-					}
-					return a.printStatus(f.Snapshot(), true, asJSON)
+				if v := a.leadersWord(ctx); v != nil {
+					return a.printStatus(v, true, asJSON)
 				}
 			}
 			cfg, err := a.configFor(ctx, args)
@@ -57,6 +52,20 @@ Exit codes: 0 all may serve; 3 an endpoint is gated, or a chain is stalled;
 	cmd.Flags().BoolVar(&probing, "probe", false, "probe, even if another process leads")
 	cmd.Flags().IntVar(&rounds, "rounds", 1, "probe rounds per endpoint")
 	return cmd
+}
+
+// leadersWord is what the living leader has recorded; nil if there is none, or
+// if it does not record.
+func (a *app) leadersWord(ctx context.Context) *fleet.Snapshot {
+	dir := a.dataDir()
+	f, err := a.readState(ctx, dir)
+	if err != nil {
+		return nil // whatever it is, probing tells more
+	}
+	if v := f.Snapshot(); len(v.Chains) > 0 && alive(dir, v) {
+		return v
+	}
+	return nil
 }
 
 // checkOnce folds rounds of probing in memory and gives the picture.
@@ -91,7 +100,9 @@ func (a *app) checkOnce(ctx context.Context, cfg *config.Config, rounds int) (*f
 	}
 	// A second later, so that failures that waited for a sign of the network are judged.
 	f.at(time.Now().Add(time.Second), fleet.Tick{})
-	return failover.View(f.s), nil
+	v := failover.View(f.s)
+	v.At = fleet.MillisOf(time.Now())
+	return v, nil
 }
 
 // checkFold is a fold without a store.
@@ -111,15 +122,23 @@ func (f *checkFold) at(now time.Time, in fleet.Input) {
 // confirm asks endpoints that are ahead of all others for the block that the
 // others have: within one round nobody could vouch for them.
 func (f *checkFold) confirm(ctx context.Context, c probe.Check) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
 	for _, ch := range f.s.Chains {
 		for _, e := range ch.Endpoints {
 			if e.Confirm == 0 {
 				continue
 			}
 			id := fleet.EndpointID{Chain: ch.Spec.Name, Name: e.Spec.Name}
-			if r, ok := c.Confirm(ctx, id, time.Duration(e.Spec.Timeout)*time.Millisecond, e.Confirm); ok {
-				f.put(r)
-			}
+			wg.Go(func() {
+				r, ok := c.Confirm(ctx, id, time.Duration(e.Spec.Timeout)*time.Millisecond, e.Confirm)
+				mu.Lock()
+				defer mu.Unlock()
+				if ok {
+					f.put(r)
+				}
+			})
 		}
 	}
+	wg.Wait()
 }

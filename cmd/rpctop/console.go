@@ -63,7 +63,7 @@ func (a *app) console(ctx context.Context, r consoleRun) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		err := a.captain(ctx, r, src)
+		err := guard(func() error { return a.captain(ctx, r, src) })
 		ended <- err
 		cancel() // without an engine the screen would show the past
 	}()
@@ -139,7 +139,7 @@ func (a *app) attach(ctx context.Context, r consoleRun, src *source) error {
 
 // captain runs what is attached; when the lead is free it takes over.
 func (a *app) captain(ctx context.Context, r consoleRun, src *source) error {
-	for ctx.Err() == nil {
+	for {
 		at := src.now.Load()
 		if at.led {
 			return at.run(ctx)
@@ -159,7 +159,6 @@ func (a *app) captain(ctx context.Context, r consoleRun, src *source) error {
 			return err
 		}
 	}
-	return nil
 }
 
 // waitForLead returns when nobody leads a folder, or ctx ends.
@@ -171,12 +170,9 @@ func waitForLead(ctx context.Context, dir string) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			if who, err := leaderOf(dir); err == nil && who == nil {
+			if who, err := store.Leader(dir); err == nil && who == nil {
 				return
 			}
 		}
 	}
 }
-
-// leaderOf names the process that leads a folder; nil if nobody does.
-func leaderOf(dir string) (*fleet.LeaderView, error) { return store.Leader(dir) }

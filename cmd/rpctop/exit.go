@@ -69,9 +69,7 @@ func guard(f func() error) (err error) {
 // where it is.
 func (a *app) crashed(p *panicError) int {
 	text := fmt.Sprintf("rpctop %s crashed at %s\n\n%s\n\n%s", version, time.Now().UTC().Format(time.RFC3339), p.Error(), p.stack)
-	if a.redact != nil {
-		text = a.redact(text)
-	}
+	text = a.redact(text)
 	dir := a.flags.data
 	if dir == "" {
 		dir = os.TempDir()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"example.com/rpctop/internal/config"
@@ -85,5 +84,3 @@ func alive(dir string, v *fleet.Snapshot) bool {
 	who, err := store.Leader(dir)
 	return err == nil && who != nil && v.Leader != nil && who.PID == v.Leader.PID
 }
-
-func ensureDir(dir string) error { return os.MkdirAll(dir, 0o700) }

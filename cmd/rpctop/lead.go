@@ -15,9 +15,6 @@ import (
 	"example.com/rpctop/internal/store"
 )
 
-// restoredEvents is how many past events the line-up begins with.
-const restoredEvents = 500
-
 // leading is a process that sequences, probes and records.
 type leading struct {
 	*engine.Engine
@@ -59,32 +56,21 @@ func (l *leading) open(ctx context.Context, cfg *config.Config, role string) (er
 	print := cfg.Fingerprint()
 	l.seed = seedOf(print)
 	o := engine.Options{
-		Lead:       fleet.Lead{Version: version, Config: print, Author: author(), PID: os.Getpid(), Role: role},
-		Config:     fleet.Config{Policy: cfg.Policy, Seed: l.seed, Chains: l.site.specs},
-		Log:        l.a.log,
-		Unrecorded: l.books.why,
-		Notices:    l.books.notices,
-		Prober:     l.currentProber,
-		Decorate:   l.decorate,
+		Lead:     fleet.Lead{Version: version, Config: print, Author: author(), PID: os.Getpid(), Role: role},
+		Config:   fleet.Config{Policy: cfg.Policy, Seed: l.seed, Chains: l.site.specs},
+		Log:      l.a.log,
+		Prober:   l.currentProber,
+		Decorate: l.decorate,
 	}
-	if h := l.books.history; h != nil {
-		o.History = historyBook{h}
-		r := historyReader{h.Reader}
-		if o.State, err = engine.Restore(ctx, r); err != nil {
-			return err
-		}
-		if o.Events, err = r.LastEvents(ctx, restoredEvents); err != nil {
-			return err
-		}
+	o.State, o.Events = l.books.restore(ctx, l.a.log)
+	o.Config.Overrides = l.books.overrides(ctx, o.State, l.a.log)
+	if l.books.history != nil {
+		o.History = historyBook{l.books.history}
 	}
-	if j := l.books.journal; j != nil {
-		o.Journal = j
-		over, err := j.Overrides(ctx)
-		if err != nil {
-			return err
-		}
-		o.Config.Overrides = inForce(over, fleet.MillisOf(time.Now()))
+	if l.books.journal != nil {
+		o.Journal = l.books.journal
 	}
+	o.Unrecorded, o.Notices = l.books.why, l.books.notices
 	l.Engine = engine.New(o)
 	l.books.engine.Store(l.Engine)
 	return nil
@@ -151,14 +137,4 @@ func seedOf(fingerprint string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(fingerprint))
 	return h.Sum64()
-}
-
-func inForce(in []fleet.Override, now fleet.Millis) []fleet.Override {
-	out := make([]fleet.Override, 0, len(in))
-	for _, o := range in {
-		if o.Until == 0 || o.Until > now {
-			out = append(out, o)
-		}
-	}
-	return out
 }

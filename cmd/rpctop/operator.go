@@ -21,6 +21,9 @@ import (
 // answerWithin is how long a verb waits for the leader's verdict.
 const answerWithin = 2 * time.Second
 
+// lookAgain is how often a waiting verb looks whether the lead has become free.
+const lookAgain = 100 * time.Millisecond
+
 // defaultPin is how long a pin or an ejection holds if nothing is said.
 const defaultPin = "8h"
 
@@ -112,70 +115,114 @@ func (a *app) printVerdict(v fleet.Verdict, asJSON bool) error {
 	return exit(exitUsage, "%s", v.Message)
 }
 
-// carryOut asks the leader, if one is alive; else it takes the lead for as long
-// as the command needs.
+// carryOut asks the leader; when nobody leads, before or after the question, it
+// takes the lead for as long as the command needs.
 func (a *app) carryOut(ctx context.Context, cmd fleet.Command) (v fleet.Verdict, err error) {
 	dir := a.dataDir()
-	lease, ok, err := store.TryLead(dir, fleet.LeaderView{PID: os.Getpid(), Role: string(cmd.Action), Author: cmd.Author,
-		Version: version, Since: fleet.MillisOf(time.Now())}, store.Options{})
-	if err != nil {
-		return v, err
-	}
-	if ok {
-		defer func() { err = errors.Join(err, lease.Release()) }()
-		return a.carryOutAlone(ctx, dir, cmd)
-	}
-	j, err := store.OpenJournal(dir, store.Options{})
-	if err != nil {
-		return v, err
-	}
-	defer func() { err = errors.Join(err, j.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return engine.AskLeader(ctx, j, cmd, time.Now())
+	var j *store.Journal
+	defer func() {
+		if j != nil {
+			err = errors.Join(err, j.Close())
+		}
+	}()
+	for {
+		lease, ok, err := store.TryLead(dir, fleet.LeaderView{PID: os.Getpid(), Role: string(cmd.Action), Author: cmd.Author,
+			Version: version, Since: fleet.MillisOf(time.Now())}, store.Options{})
+		if err != nil {
+			return v, err
+		}
+		if ok {
+			v, err = a.carryOutAlone(context.WithoutCancel(ctx), dir, cmd)
+			return v, errors.Join(err, lease.Release())
+		}
+		if j == nil {
+			if j, err = store.OpenJournal(dir, store.Options{}); err != nil {
+				return v, err
+			}
+			if err := engine.PutToLeader(ctx, j, cmd, time.Now()); err != nil {
+				return v, err
+			}
+		}
+		look, stop := context.WithTimeout(ctx, lookAgain)
+		v, err = j.Await(look, cmd.ID)
+		stop()
+		switch {
+		case err == nil:
+			return v, nil
+		case ctx.Err() != nil:
+			return v, engine.ErrNobodyAnswered
+		case !errors.Is(err, context.DeadlineExceeded):
+			return v, err
+		}
+	}
 }
 
-// carryOutAlone restores the state, judges and records the command. Without a
-// history the names come from the configuration.
+// carryOutAlone judges a command on the last state, records it and folds it.
+// The journal says what is in force. Without a history the names come from the
+// configuration.
 func (a *app) carryOutAlone(ctx context.Context, dir string, cmd fleet.Command) (v fleet.Verdict, err error) {
 	b := openBooks(dir, a.log)
 	defer func() { err = errors.Join(err, b.close()) }()
+	s, _ := b.restore(ctx, a.log)
+	over := b.overrides(ctx, s, a.log)
 	if b.journal == nil {
 		return v, fmt.Errorf("nobody leads, and the command cannot be recorded: %s", b.why.Journal)
 	}
-	if b.history == nil {
-		return v, fmt.Errorf("nobody leads, and the history cannot be read: %s", b.why.History)
-	}
-	s, err := engine.Restore(ctx, historyReader{b.history.Reader})
-	if err != nil {
-		return v, err
-	}
-	put := func(in fleet.Input) {
-		row := fleet.Row{Seq: 1, At: fleet.MillisOf(time.Now()), Input: in}
-		if s != nil {
-			row.Seq, row.At = s.Seq+1, max(s.At, row.At)
-		}
-		next, events := failover.Step(s, row)
-		b.history.Enqueue(row, events, true)
-		s = next
-	}
-	if s == nil || len(s.Chains) == 0 {
+	f := alone{s: s, history: b.history}
+	c := fleet.Config{Policy: fleet.DefaultPolicy(), Overrides: over}
+	if s != nil && len(s.Chains) > 0 {
+		c.Policy, c.Seed, c.Chains = s.Policy, s.Seed, s.Specs()
+	} else {
 		cfg, err := a.loadConfig()
 		if err != nil {
 			return v, err
 		}
-		put(fleet.Config{Policy: cfg.Policy, Chains: cfg.Specs(nil)})
+		key, err := b.journal.InstallationKey(ctx)
+		if err != nil {
+			return v, err
+		}
+		st, err := a.openSite(cfg, key)
+		if err != nil {
+			return v, err
+		}
+		st.door.Close()
+		c.Policy, c.Seed, c.Chains = cfg.Policy, seedOf(cfg.Fingerprint()), st.specs
 	}
-	v = failover.Judge(s, cmd)
-	if !v.Accepted {
-		return v, nil
-	}
+	f.put(c)
+	v = failover.Judge(f.s, cmd)
 	v.Recorded = true
-	if err := b.journal.SaveVerdict(ctx, cmd, v, failover.Apply(s.Overrides, cmd, s.Wall())); err != nil {
-		return v, fmt.Errorf("record the command: %w", err)
+	if err := b.journal.SaveVerdict(ctx, cmd, v, failover.Apply(f.s.Overrides, cmd, f.s.Wall())); err != nil {
+		return fleet.Verdict{}, fmt.Errorf("record the command: %w", err)
 	}
-	put(cmd)
-	return v, b.history.Flush(ctx)
+	if v.Accepted {
+		f.put(cmd)
+		if b.history != nil {
+			if err := b.history.Flush(ctx); err != nil {
+				fmt.Fprintln(a.stderr, "rpctop: in force, but not in the history: "+oneLine(err))
+			}
+		}
+	}
+	return v, nil
+}
+
+// alone folds rows outside an engine: for a command with nobody leading.
+type alone struct {
+	s       *failover.State
+	history *store.History // nil: not recorded
+}
+
+func (f *alone) put(in fleet.Input) {
+	row := fleet.Row{Seq: 1, At: fleet.MillisOf(time.Now()), Input: in}
+	if f.s != nil {
+		row.Seq, row.At = f.s.Seq+1, max(f.s.At, row.At-f.s.Jump)
+	}
+	next, events := failover.Step(f.s, row)
+	if f.history != nil {
+		f.history.Enqueue(row, events, true)
+	}
+	f.s = next
 }
 
 func newID() string {

@@ -3,19 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"example.com/rpctop/internal/config"
-	"example.com/rpctop/internal/engine"
 	"example.com/rpctop/internal/fleet"
 	"example.com/rpctop/internal/probe"
-	"example.com/rpctop/internal/store"
 	"example.com/rpctop/internal/upstream"
 )
 
@@ -42,7 +36,7 @@ func (a *app) openSite(cfg *config.Config, key []byte) (*site, error) {
 	if err != nil {
 		return nil, &exitError{exitConfig, err}
 	}
-	a.redact = door.Redact
+	a.door.Store(door)
 	fingerprint := func(url string, header map[string]string) string { return upstream.Fingerprint(key, url, header) }
 	return &site{cfg: cfg, door: door, specs: cfg.Specs(fingerprint)}, nil
 }
@@ -116,7 +110,7 @@ func (a *app) group(ctx context.Context, ends []config.Endpoint) (*config.Config
 		return nil, &exitError{exitConfig, err}
 	}
 	defer door.Close()
-	a.redact = door.Redact
+	a.door.Store(door)
 	answers := probe.Identify(ctx, door, ids, config.DefaultTimeout/2, probe.Hooks{})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -161,65 +155,6 @@ func addTo(cfg *config.Config, id uint64, e config.Endpoint) {
 		name, blockTime = fmt.Sprintf("chain-%d", id), config.DefaultBlockTime
 	}
 	cfg.Chains = append(cfg.Chains, config.Chain{Name: name, ChainID: id, BlockTime: blockTime, Endpoints: []config.Endpoint{e}})
-}
-
-// books are the two databases of the data folder, as far as they could be
-// opened.
-type books struct {
-	dir     string
-	history *store.History
-	journal *store.Journal
-	why     fleet.Recording // why one is nil
-	notices []string
-	engine  atomic.Pointer[engine.Engine]
-}
-
-// openBooks opens what can be opened: the console works without, and says NOT
-// RECORDING.
-func openBooks(dir string, log *slog.Logger) *books {
-	b := &books{dir: dir}
-	var err error
-	o := store.Options{OnGap: func(from, to uint64, cause string) {
-		if e := b.engine.Load(); e != nil {
-			e.Gap(from, to, cause)
-		}
-	}}
-	if b.history, err = store.OpenHistory(dir, o); err != nil {
-		b.history, b.why.History = nil, oneLine(err)
-		log.Error("open the history", "err", err)
-	} else {
-		b.notices = append(b.notices, b.history.Notices()...)
-	}
-	if b.journal, err = store.OpenJournal(dir, o); err != nil {
-		b.journal, b.why.Journal = nil, oneLine(err)
-		log.Error("open the journal", "err", err)
-	}
-	return b
-}
-
-// close writes what is queued.
-func (b *books) close() error {
-	var errs []error
-	if b.history != nil {
-		errs = append(errs, b.history.Close())
-	}
-	if b.journal != nil {
-		errs = append(errs, b.journal.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// key is the installation's key for fingerprints; one of this run alone if the
-// journal cannot keep it.
-func (b *books) key(ctx context.Context) []byte {
-	if b.journal != nil {
-		if key, err := b.journal.InstallationKey(ctx); err == nil {
-			return key
-		}
-	}
-	key := make([]byte, 32)
-	rand.Read(key)
-	return key
 }
 
 // parseChainID reads a chain id as an endpoint told it; 0 says nothing.

@@ -12,6 +12,7 @@ import (
 
 	"example.com/rpctop/internal/fleet"
 	"example.com/rpctop/internal/report"
+	"example.com/rpctop/internal/store"
 )
 
 // printEvery is how often watch looks for new events in memory.
@@ -39,7 +40,7 @@ func (a *app) watchCommand() *cobra.Command {
 
 // watch attaches to the process that leads; if nobody does, it leads itself.
 func (a *app) watch(ctx context.Context, ndjson bool) error {
-	dir := a.dataDir()
+	dir, outer := a.dataDir(), ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f, err := a.followLeader(dir)
@@ -72,12 +73,20 @@ func (a *app) watch(ctx context.Context, ndjson bool) error {
 	}
 	err = printEvents(ctx, a.stdout, src, src.Snapshot().EventSeq, ndjson, done)
 	cancel()
-	return errors.Join(err, <-done)
+	return errors.Join(err, <-done, interrupted(outer))
+}
+
+// interrupted: a watch ends by a signal only, and says so by its exit code.
+func interrupted(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &exitError{code: exitInterrupted}
 }
 
 // followLeader attaches to the leader of a folder; nil if nobody leads.
 func (a *app) followLeader(dir string) (*following, error) {
-	who, err := leaderOf(dir)
+	who, err := store.Leader(dir)
 	if err != nil || who == nil {
 		return nil, err
 	}
@@ -92,7 +101,11 @@ func printEvents(ctx context.Context, w io.Writer, src eventSource, since uint64
 	for ended := false; ; {
 		evs, missed := src.Events(since, 0)
 		if missed > 0 && since > 0 {
-			fmt.Fprintf(w, "%s", gapLine(missed, ndjson))
+			gap := fleet.Event{Seq: since + missed, At: fleet.MillisOf(time.Now()), Kind: fleet.EventGap,
+				Reason: fmt.Sprintf("%d events are no longer in memory", missed)}
+			if err := printEvent(w, gap, ndjson); err != nil {
+				return err
+			}
 		}
 		for _, ev := range evs {
 			if err := printEvent(w, ev, ndjson); err != nil {
@@ -112,13 +125,6 @@ func printEvents(ctx context.Context, w io.Writer, src eventSource, since uint64
 		case <-look.C:
 		}
 	}
-}
-
-func gapLine(missed uint64, ndjson bool) string {
-	if ndjson {
-		return fmt.Sprintf(`{"version":1,"kind":"gap","reason":"%d events are no longer in memory"}`+"\n", missed)
-	}
-	return fmt.Sprintf("… %d events are no longer in memory\n", missed)
 }
 
 func printEvent(w io.Writer, ev fleet.Event, ndjson bool) error {

@@ -2,11 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"example.com/rpctop/internal/failover"
 	"example.com/rpctop/internal/fleet"
+	"example.com/rpctop/internal/store"
 )
+
+// keptVerdicts bounds the memory of commands that were carried out.
+const keptVerdicts = 1_000
 
 // journalWait bounds the commit of one command; a journal that takes longer is
 // a journal that cannot record.
@@ -67,7 +72,9 @@ func (e *Engine) nextCommand(ctx context.Context) {
 			c, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalWait)
 			err := e.o.Journal.SaveVerdict(c, a.cmd, v, overrides)
 			cancel()
-			if err != nil {
+			if errors.Is(err, store.ErrAnswered) {
+				v = fleet.Verdict{ID: a.cmd.ID, Code: "expired", Message: "it was answered or had expired before it could be recorded; nothing was done"}
+			} else if err != nil {
 				v.Recorded = false
 				e.o.Log.Error("journal: record a command", "err", err)
 			}
@@ -108,6 +115,7 @@ func (e *Engine) pollInbox(ctx context.Context) {
 	poll := time.NewTicker(inboxEvery)
 	defer poll.Stop()
 	failing := false
+	done := map[string]fleet.Verdict{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -124,9 +132,19 @@ func (e *Engine) pollInbox(ctx context.Context) {
 		}
 		failing = false
 		for _, cmd := range cmds {
-			if _, err := e.Do(ctx, cmd); err != nil {
+			if v, ok := done[cmd.ID]; ok {
+				// Carried out, but its verdict could not be stored: only that is tried again.
+				_ = e.o.Journal.SaveVerdict(ctx, cmd, v, e.state.Load().Overrides)
+				continue
+			}
+			v, err := e.Do(ctx, cmd)
+			if err != nil {
 				return // the engine stops; the asker times out, and nothing was done
 			}
+			if len(done) >= keptVerdicts {
+				clear(done) // their commands have expired long ago
+			}
+			done[cmd.ID] = v
 		}
 	}
 }

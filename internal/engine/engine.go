@@ -40,6 +40,7 @@ type Prober interface {
 	Suspect(id fleet.EndpointID)
 	Confirm(id fleet.EndpointID, number uint64)
 	SetBackoff(id fleet.EndpointID, every time.Duration)
+	Identify(id fleet.EndpointID) // read chain id and genesis anew, at once
 }
 
 // Bounds of the engine.
@@ -51,6 +52,7 @@ const (
 	inboxEvery   = 25 * time.Millisecond
 	checkpointed = time.Minute
 	wallJump     = fleet.Millis(2_000)
+	startSlack   = fleet.Millis(5_000) // between the end of a request and its row
 )
 
 // Options are what an Engine starts with.
@@ -90,7 +92,8 @@ type Engine struct {
 	told     map[fleet.EndpointID]told
 	askedAll fleet.Millis // when all endpoints were last asked whether the network is there
 	denials  map[fleet.EndpointID]int64
-	denialMu sync.Mutex
+	gaps     []fleet.Gap // told by the store, not folded yet
+	denialMu sync.Mutex  // of denials and gaps
 	waiting  []ask
 	busy     bool
 	marked   time.Time // last checkpoint
@@ -157,7 +160,10 @@ func (e *Engine) Denied(id fleet.EndpointID) {
 // Gap records that rows were lost for good: a gap row, then a checkpoint from
 // which every reader resumes.
 func (e *Engine) Gap(from, to uint64, cause string) {
-	e.Offer(fleet.Gap{From: from, To: to, Cause: cause})
+	e.denialMu.Lock()
+	defer e.denialMu.Unlock()
+	// Not through Offer: it drops when rows pile up, which is when rows are lost.
+	e.gaps = append(e.gaps, fleet.Gap{From: from, To: to, Cause: cause})
 }
 
 // Run folds until ctx ends; what was enqueued stays enqueued, and the caller
@@ -223,6 +229,9 @@ func (e *Engine) second() {
 		e.jump += jump
 		e.fold(fleet.Clock{Jump: jump}, false)
 	}
+	for _, g := range e.takeGaps() {
+		e.take(g)
+	}
 	for _, t := range e.takeDenials() {
 		e.fold(t, false)
 	}
@@ -231,6 +240,14 @@ func (e *Engine) second() {
 		e.marked = now
 		e.checkpoint()
 	}
+}
+
+func (e *Engine) takeGaps() []fleet.Gap {
+	e.denialMu.Lock()
+	defer e.denialMu.Unlock()
+	gaps := e.gaps
+	e.gaps = nil
+	return gaps
 }
 
 func (e *Engine) takeDenials() []fleet.Traffic {
@@ -257,7 +274,7 @@ func (e *Engine) at(now time.Time) fleet.Millis {
 // fold sequences one input: step, enqueue, publish, tell the prober.
 func (e *Engine) fold(in fleet.Input, flush bool) {
 	old := e.state.Load()
-	row := fleet.Row{Seq: old.Seq + 1, At: max(old.At, e.at(e.o.Now())), Input: in}
+	row := fleet.Row{Seq: old.Seq + 1, At: max(old.At, e.at(e.o.Now())), Input: e.dated(in)}
 	next, events := failover.Step(old, row)
 	if e.o.History != nil {
 		e.o.History.Enqueue(row, events, flush || decisive(events))
@@ -268,6 +285,22 @@ func (e *Engine) fold(in fleet.Input, flush bool) {
 	}
 	e.state.Store(next)
 	e.tellProber(next, in, events)
+}
+
+// dated brings the start of a sample, which the door stamped with the wall
+// clock, to the time of the fold, so that a jump of the wall makes nobody late.
+func (e *Engine) dated(in fleet.Input) fleet.Input {
+	s, ok := in.(fleet.Sample)
+	if !ok {
+		return in
+	}
+	now := e.at(e.o.Now())
+	took := fleet.Millis(max(s.Timing.Total, 0) / 1000)
+	s.Start -= e.o.Wall() - now
+	if s.Start > now-took || s.Start < now-took-startSlack {
+		s.Start = now - took
+	}
+	return s
 }
 
 // decisive: a decision flushes the group, since it is shown after its commit.

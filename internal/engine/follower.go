@@ -33,14 +33,22 @@ type Inbox interface {
 // AskLeader puts a command to the leading process and waits for its verdict,
 // until ctx ends.
 func AskLeader(ctx context.Context, in Inbox, cmd fleet.Command, now time.Time) (fleet.Verdict, error) {
-	if err := in.Ask(ctx, cmd, fleet.MillisOf(now.Add(expiresAfter))); err != nil {
-		return fleet.Verdict{}, fmt.Errorf("ask the leading process: %w", err)
+	if err := PutToLeader(ctx, in, cmd, now); err != nil {
+		return fleet.Verdict{}, err
 	}
 	v, err := in.Await(ctx, cmd.ID)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return v, ErrNobodyAnswered
 	}
 	return v, err
+}
+
+// PutToLeader puts a command to the leading process, and does not wait.
+func PutToLeader(ctx context.Context, in Inbox, cmd fleet.Command, now time.Time) error {
+	if err := in.Ask(ctx, cmd, fleet.MillisOf(now.Add(expiresAfter))); err != nil {
+		return fmt.Errorf("ask the leading process: %w", err)
+	}
+	return nil
 }
 
 // Follower shows what another process leads, from the rows that it commits.
@@ -79,7 +87,8 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// Catch folds what has been committed since the last call.
+// Catch folds what has been committed since the last call. Where rows are
+// missing it waits for the checkpoint behind them.
 func (f *Follower) Catch(ctx context.Context) error {
 	s := f.state.Load()
 	if s == nil {
@@ -101,7 +110,7 @@ func (f *Follower) Catch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, gap := row.Input.(fleet.Gap); gap {
+		if row.Seq != s.Seq+1 {
 			return f.resume(ctx, row.Seq)
 		}
 		next, events := failover.Step(s, row)
@@ -114,18 +123,28 @@ func (f *Follower) Catch(ctx context.Context) error {
 	return nil
 }
 
-// resume goes on at the checkpoint that follows a gap; until it is there, the
-// state stays as it was.
-func (f *Follower) resume(ctx context.Context, gap uint64) error {
+// resume goes on at the checkpoint behind a hole in the rows, with the events
+// that were recorded meanwhile; until it is there, the state stays as it was.
+func (f *Follower) resume(ctx context.Context, behind uint64) error {
 	cp, ok, err := f.Reader.LatestCheckpoint(ctx)
-	if err != nil || !ok || cp.Seq < gap {
+	if err != nil || !ok || cp.Seq < behind {
 		return err
 	}
 	s, err := Restore(ctx, f.Reader)
-	if err == nil && s != nil {
-		f.state.Store(s)
+	if err != nil || s == nil {
+		return err
 	}
-	return err
+	evs, err := f.Reader.Events(ctx, f.state.Load().Events, keptEvents)
+	if err != nil {
+		return err
+	}
+	for _, ev := range evs {
+		if ev.Seq <= s.Events {
+			f.ring.add(ev)
+		}
+	}
+	f.state.Store(s)
+	return nil
 }
 
 // State gives the state as far as it was read; nil before the first row.
@@ -133,16 +152,15 @@ func (f *Follower) State() *failover.State { return f.state.Load() }
 
 // Snapshot gives the picture of what was read so far.
 func (f *Follower) Snapshot() *fleet.Snapshot {
-	s := f.state.Load()
-	if s == nil {
-		return &fleet.Snapshot{Following: true, Notices: f.Notices}
+	out := fleet.Snapshot{}
+	if s := f.state.Load(); s != nil {
+		out = *f.view.of(s, func(*fleet.Snapshot) {})
 	}
-	return f.view.of(s, func(v *fleet.Snapshot) {
-		v.Following, v.Notices = true, f.Notices
-		if t := f.trouble.Load(); t != nil {
-			v.Notices = append(v.Notices[:len(v.Notices):len(v.Notices)], "the history cannot be read: "+*t)
-		}
-	})
+	out.Following, out.Notices = true, f.Notices
+	if t := f.trouble.Load(); t != nil {
+		out.Notices = append(out.Notices[:len(out.Notices):len(out.Notices)], "the history cannot be read: "+*t)
+	}
+	return &out
 }
 
 // Events gives the events after since; see Engine.Events.

@@ -54,7 +54,23 @@ func Restore(ctx context.Context, r Reader) (*failover.State, error) {
 	if ok && cp.Fold > failover.FoldVersion {
 		return nil, fmt.Errorf("restore the state: %w: its rules are version %d, ours %d", ErrFold, cp.Fold, failover.FoldVersion)
 	}
-	return Fold(ctx, r, s, after)
+	if s, err = Fold(ctx, r, s, after); err != nil || s == nil {
+		return s, err
+	}
+	return s, afterHoles(ctx, r, s)
+}
+
+// afterHoles keeps the numbers of events rising where rows, and so the events
+// that they caused, were lost.
+func afterHoles(ctx context.Context, r Reader, s *failover.State) error {
+	evs, err := r.LastEvents(ctx, 1)
+	if err != nil {
+		return fmt.Errorf("restore the state: %w", err)
+	}
+	for _, ev := range evs {
+		s.Events = max(s.Events, ev.Seq) // ours alone: it was just read
+	}
+	return nil
 }
 
 // Fold folds the committed rows after a sequence number onto a state.

@@ -50,12 +50,31 @@ func (e *Engine) tellProber(s *failover.State, in fleet.Input, events []fleet.Ev
 	}
 	for _, ev := range events {
 		switch ev.Kind {
-		case fleet.EventSwitch, fleet.EventOverride, fleet.EventGate:
+		case fleet.EventOverride:
+			if ev.Sub == string(fleet.ActionClear) {
+				e.askAnew(p, s, ev.Chain, ev.Endpoint)
+			}
+			fallthrough
+		case fleet.EventSwitch, fleet.EventGate:
 			for _, name := range [...]string{ev.Endpoint, ev.From, ev.To} {
 				if name != "" {
 					e.tellEndpoint(p, s, fleet.EndpointID{Chain: ev.Chain, Name: name}, true)
 				}
 			}
+		}
+	}
+}
+
+// askAnew makes the identity of cleared endpoints be read again, all of a chain
+// if none is named.
+func (e *Engine) askAnew(p Prober, s *failover.State, chain, name string) {
+	c := s.Chain(chain)
+	if c == nil {
+		return
+	}
+	for _, ep := range c.Endpoints {
+		if name == "" || ep.Spec.Name == name {
+			p.Identify(fleet.EndpointID{Chain: chain, Name: ep.Spec.Name})
 		}
 	}
 }

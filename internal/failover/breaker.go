@@ -62,6 +62,7 @@ func (e *Endpoint) breakerRound(s *State, o fleet.Outcome) {
 	case fleet.ChargeSuccess:
 		if b.Rounds++; b.Rounds >= goodRounds {
 			*b = Breaker{Openings: b.Openings}
+			e.Window = nil // what opened it does not count twice
 		}
 	case fleet.ChargeFailure:
 		e.tripBreaker(s, o)

@@ -43,11 +43,11 @@ func Judge(s *State, cmd fleet.Command) fleet.Verdict {
 		return refuse("last-eligible", e.Spec.Name+" is the last eligible endpoint of "+c.Spec.Name+": nobody would serve")
 	}
 	v.Accepted = true
-	v.Message = accepted(c, cmd)
+	v.Message = accepted(s, c, cmd)
 	return v
 }
 
-func accepted(c *Chain, cmd fleet.Command) string {
+func accepted(s *State, c *Chain, cmd fleet.Command) string {
 	until := " for ever"
 	if cmd.Until != 0 {
 		until = " until " + cmd.Until.Time().Format("2006-01-02 15:04:05") + " UTC"
@@ -56,7 +56,11 @@ func accepted(c *Chain, cmd fleet.Command) string {
 	case fleet.ActionPin:
 		return c.Spec.Name + " is pinned to " + cmd.Endpoint + until
 	case fleet.ActionEject:
-		return cmd.Endpoint + " is ejected from " + c.Spec.Name + until
+		pin := ""
+		if o := s.override(c.Spec.Name, fleet.ActionPin, cmd.Endpoint); o != nil {
+			pin = "; the pin to it by " + o.Author + " has ended"
+		}
+		return cmd.Endpoint + " is ejected from " + c.Spec.Name + until + pin
 	}
 	if cmd.Endpoint == "" {
 		return "cleared " + c.Spec.Name
@@ -162,9 +166,10 @@ func (f *fold) clear(c *Chain, name string) {
 		e := f.endpoint(c, i)
 		if e.Wrong != "" || e.Flap {
 			e.ChainID, e.Genesis = "", fleet.Hash{}
+			e.Reprove = !c.Spec.Genesis.IsZero()
 		}
 		e.Wrong, e.RightSince, e.WrongTimes, e.Flap = "", 0, nil, false
-		e.Forked, e.Ahead, e.Denies, e.Confirm = "", false, 0, 0
+		e.unfork()
 		e.Gates, e.ReturnAt = 0, 0
 	}
 }

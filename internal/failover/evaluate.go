@@ -51,7 +51,7 @@ func (f *fold) elect(c *Chain) {
 	inc := c.Endpoint(c.Incumbent)
 	if r.Eligible == 0 {
 		if inc != nil && !f.spills(inc) {
-			f.change(c, "", "no endpoint is eligible, "+inc.Spec.Name+" is "+gateName(inc.Gate), false)
+			f.change(c, "", nobody(s, c, inc), false)
 		} else if inc == nil && !c.Served {
 			c.Served = true
 			f.emit(fleet.Event{Kind: fleet.EventSwitch, Chain: c.Spec.Name, Class: fleet.ClassNoEndpoint, Reason: "no endpoint is eligible"})
@@ -76,6 +76,17 @@ func (f *fold) elect(c *Chain) {
 	default:
 		f.challenge(c, r, inc)
 	}
+}
+
+// nobody says why nobody serves any more.
+func nobody(s *State, c *Chain, inc *Endpoint) string {
+	if inc.Gate != nil {
+		return "no endpoint is eligible, " + inc.Spec.Name + " is " + inc.Gate.Name
+	}
+	if pin := s.override(c.Spec.Name, fleet.ActionPin, ""); pin != nil && pin.Strict {
+		return "the strict pin to " + pin.Endpoint + " by " + pin.Author + " lets nobody else serve"
+	}
+	return "no endpoint is eligible"
 }
 
 // best is the first eligible endpoint that is not the incumbent.

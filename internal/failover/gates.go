@@ -55,7 +55,7 @@ func (f *fold) gateOf(c *Chain, e *Endpoint) *fleet.Gate {
 		return &fleet.Gate{Name: GateDown, Evidence: e.Breaker.Why, Ends: itoa(goodRounds) + " good probe rounds in a row, " + itoa(int64(e.Breaker.Rounds)) + " so far"}
 	case e.Failures > 0 && e.Answered == 0:
 		return &fleet.Gate{Name: GateDown, Evidence: "every attempt of this run failed, last " + e.lastFailure(), Ends: "an answer"}
-	case e.ChainID == "" || e.ChainID == "0":
+	case e.ChainID == "" || e.ChainID == "0" || e.Reprove:
 		return &fleet.Gate{Name: GateIdentityUnknown, Evidence: e.unread(), Ends: "an answer to eth_chainId"}
 	case e.Stale:
 		_, hard, _ := c.bounds()
@@ -76,6 +76,9 @@ func (e *Endpoint) lastFailure() string {
 func (e *Endpoint) unread() string {
 	if e.ChainID == "0" {
 		return "says chain id 0x0: not ready"
+	}
+	if e.Reprove {
+		return "was cleared by hand, and its genesis was not read since"
 	}
 	return "its chain id was not read in this run"
 }
@@ -148,21 +151,23 @@ func (f *fold) turn(c *Chain, e *Endpoint, g *fleet.Gate) {
 	case before == after:
 	case g == nil:
 		e.Healthy = at
-		if before != GateIdentityUnknown && before != GateEjected {
+		if e.HeldBack {
 			e.ReturnAt = at + f.s.jitter(c.Spec.Name, e.Spec.Name, uint64(e.Gates), holdDownOf(e.Gates-1))
 		}
-		if before != GateIdentityUnknown {
+		told := e.GateTold
+		e.HeldBack, e.GateTold = false, false
+		if told {
 			f.emit(fleet.Event{Kind: fleet.EventUngate, Chain: c.Spec.Name, Endpoint: e.Spec.Name, Sub: before,
 				Reason: "no longer " + before + " after " + span(at-was.Since)})
 		}
 	default:
-		if before == "" {
-			e.Healthy = 0
-			if after != GateIdentityUnknown && after != GateEjected {
-				e.Gates++
-			}
+		e.Healthy = 0
+		if after != GateIdentityUnknown && after != GateEjected && !e.HeldBack {
+			e.HeldBack = true
+			e.Gates++
 		}
 		if after != GateIdentityUnknown || e.Samples > 0 && e.Last.OK() {
+			e.GateTold = true
 			f.emit(fleet.Event{Kind: fleet.EventGate, Chain: c.Spec.Name, Endpoint: e.Spec.Name, Class: gateClass(after, e), Sub: after,
 				Reason: after + ": " + g.Evidence})
 		}

@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"cmp"
 	"slices"
 
 	"example.com/rpctop/internal/fleet"
@@ -37,8 +38,9 @@ func (f *fold) counts(c *Chain, e *Endpoint) bool {
 	return e.Head != nil && e.identified(c) && !f.future(e)
 }
 
+// future compares whole seconds as they came: a liar's may be any 64 bits.
 func (f *fold) future(e *Endpoint) bool {
-	return e.Head != nil && fleet.Millis(e.Head.Time)*1000 > f.s.Wall()+futureBound
+	return e.Head != nil && e.Head.Time > uint64(max(0, f.s.Wall()+futureBound))/1000
 }
 
 // advance finds the reference head anew, after an endpoint's head or identity
@@ -54,13 +56,22 @@ func (f *fold) advance(c *Chain, at fleet.Millis) {
 	for i, e := range c.Endpoints {
 		if !f.counts(c, e) {
 			if f.future(e) && e.identified(c) {
-				f.endpoint(c, i).Forked = "its head is " + span(fleet.Millis(e.Head.Time)*1000-f.s.Wall()) + " in the future"
+				f.endpoint(c, i).fork(forkFuture, "its head's timestamp, "+utoa(e.Head.Time)+", lies in the future")
 			}
 			continue
 		}
 		e = f.endpoint(c, i)
+		if e.OddAt != 0 {
+			// It has shown another block than the others': only its own proof ends that.
+			if c.knows(e.Head.Number, e.Head.Hash) {
+				e.unfork()
+			} else {
+				e.Confirm, e.ConfirmOf = support.Number, support.Hash
+			}
+			continue
+		}
 		if e.Head.Number <= support.Number {
-			e.Ahead, e.Forked, e.Confirm, e.Denies = false, "", 0, 0
+			e.unfork()
 			if trusted {
 				c.know(*e.Head)
 			}
@@ -69,7 +80,7 @@ func (f *fold) advance(c *Chain, at fleet.Millis) {
 		if !c.proven(e, support, f.s.At) {
 			continue
 		}
-		e.Ahead, e.Forked, e.Confirm, e.Denies = false, "", 0, 0
+		e.unfork()
 		c.know(*e.Head)
 		if e.Head.Number > best.Number {
 			best = *e.Head
@@ -86,7 +97,9 @@ func (f *fold) remeasure(c *Chain) {
 	for i, e := range c.Endpoints {
 		if e.Samples == 1 && e.Head != nil && e.Head.Number < c.Ref.Number {
 			e = f.endpoint(c, i)
-			c.measure(e, e.HeadAt)
+			c.setLag(e, e.HeadAt)
+			_, hard, _ := c.bounds()
+			e.Stale = e.Lag != nil && *e.Lag >= hard
 		}
 	}
 }
@@ -94,10 +107,18 @@ func (f *fold) remeasure(c *Chain) {
 // support is the highest head that two operators have reached; with one
 // operator it is that one's, uncorroborated.
 func (f *fold) support(c *Chain) (h fleet.Head, corroborated, ok bool) {
+	if h, corroborated, ok = f.supportOf(c, false); ok {
+		return h, corroborated, true
+	}
+	// Those whom nobody confirms are all that is left: nobody contradicts them either.
+	return f.supportOf(c, true)
+}
+
+func (f *fold) supportOf(c *Chain, unconfirmed bool) (h fleet.Head, corroborated, ok bool) {
 	heads := make([]fleet.Head, 0, 8)
 	operators := make([]string, 0, 8)
 	for _, e := range c.Endpoints {
-		if !f.counts(c, e) || e.Forked != "" {
+		if !f.counts(c, e) || e.Forked != "" && !(unconfirmed && e.ForkedBy != forkHash) {
 			continue
 		}
 		if i := slices.Index(operators, e.Spec.Operator); i < 0 {
@@ -112,22 +133,12 @@ func (f *fold) support(c *Chain) (h fleet.Head, corroborated, ok bool) {
 	case 1:
 		return heads[0], false, true
 	}
-	slices.SortStableFunc(heads, func(a, b fleet.Head) int { return compare(b.Number, a.Number) })
+	slices.SortStableFunc(heads, func(a, b fleet.Head) int { return cmp.Compare(b.Number, a.Number) })
 	return heads[1], true, true
 }
 
 func (c *Chain) oneOperator() bool {
 	return !slices.ContainsFunc(c.Endpoints, func(e *Endpoint) bool { return e.Spec.Operator != c.Endpoints[0].Spec.Operator })
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // proven reports whether a head above what two operators support counts all
@@ -142,7 +153,7 @@ func (c *Chain) proven(e *Endpoint, support fleet.Head, at fleet.Millis) bool {
 	n := e.Head.Number - support.Number
 	if !c.plausible(e, support) {
 		e.Ahead, e.Confirm = true, 0
-		e.Forked = "ahead by " + utoa(n) + " blocks at " + utoa(e.Head.Number) + ", nobody confirms, and its timestamp does not explain it"
+		e.fork(forkUnconfirmed, "ahead by "+utoa(n)+" blocks at "+utoa(e.Head.Number)+", nobody confirms, and its timestamp does not explain it")
 		return false
 	}
 	if e.Confirmed != 0 && at-e.Confirmed < confirmedFor {
@@ -151,7 +162,7 @@ func (c *Chain) proven(e *Endpoint, support fleet.Head, at fleet.Millis) bool {
 	e.Ahead = true
 	e.Confirm, e.ConfirmOf = support.Number, support.Hash
 	if e.Denies >= confirmTries {
-		e.Forked = "ahead by " + utoa(n) + " blocks at " + utoa(e.Head.Number) + ", nobody confirms, and it does not show block " + utoa(support.Number)
+		e.fork(forkUnconfirmed, "ahead by "+utoa(n)+" blocks at "+utoa(e.Head.Number)+", nobody confirms, and it does not show block "+utoa(support.Number))
 	}
 	return false
 }
@@ -179,11 +190,26 @@ func (e *Endpoint) confirm(c *Chain, in fleet.Reading, at fleet.Millis) {
 	case !in.Outcome.OK() || in.Hash.IsZero():
 		e.Denies++
 	case in.Hash == e.ConfirmOf || c.knows(in.Number, in.Hash):
-		e.Confirmed, e.Confirm, e.Denies = at, 0, 0
-	default:
-		e.Denies = confirmTries
-		e.Forked = "has " + in.Hash.Short() + " at height " + utoa(in.Number) + ", where the others have " + e.ConfirmOf.Short()
+		e.unfork()
+		e.Confirmed = at
+	case e.OddAt == 0:
+		e.OddAt = at // two blocks later it may have been a reorg
+	case at-e.OddAt >= 2*c.Spec.BlockTime:
+		e.fork(forkHash, "has "+in.Hash.Short()+" at height "+utoa(in.Number)+", where the others have "+e.ConfirmOf.Short())
 	}
+}
+
+// Why an endpoint's chain is called forked; it says what ends that.
+const (
+	forkFuture      = "future"      // a block from the future
+	forkUnconfirmed = "unconfirmed" // far ahead, and nobody confirms
+	forkHash        = "hash"        // another block at a height that others agree on
+)
+
+func (e *Endpoint) fork(by, evidence string) { e.ForkedBy, e.Forked = by, evidence }
+
+func (e *Endpoint) unfork() {
+	e.Ahead, e.Forked, e.ForkedBy, e.Confirm, e.Denies, e.OddAt = false, "", "", 0, 0, 0
 }
 
 func (c *Chain) knows(n uint64, h fleet.Hash) bool {
@@ -208,6 +234,9 @@ func (c *Chain) refer(h fleet.Head, corroborated bool, at fleet.Millis) (unseen 
 	case h.Number == old.Number:
 		ref := *old
 		ref.Corroborated = corroborated
+		if corroborated {
+			ref.Head = h // after a reorg at one height
+		}
 		c.Ref = &ref
 		return false
 	case h.Number < old.Number:

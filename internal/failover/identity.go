@@ -31,7 +31,7 @@ func (e *Endpoint) identify(c *Chain, in fleet.Sample, at fleet.Millis) {
 
 // genesis takes the hash of block 0.
 func (e *Endpoint) genesis(c *Chain, h fleet.Hash, at fleet.Millis) {
-	e.Genesis = h
+	e.Genesis, e.Reprove = h, false
 	if e.wrongGenesis(c) {
 		e.wrong("genesis "+h.Short()+", want "+c.Spec.Genesis.Short(), at)
 	}
@@ -57,7 +57,7 @@ func (e *Endpoint) wrong(evidence string, at fleet.Millis) {
 	e.Wrong, e.RightSince = evidence, 0
 	// What it said of heads was said of another chain.
 	e.Head, e.HeadAt, e.Lag, e.LagBlocks, e.LagFrom = nil, 0, nil, nil, ""
-	e.Ahead, e.Forked, e.Confirm = false, "", 0
+	e.unfork()
 }
 
 // right counts the time of right answers; ten minutes end wrong-chain.
@@ -73,5 +73,5 @@ func (e *Endpoint) right(at fleet.Millis) {
 // identified reports whether the endpoint's chain id was read in this run and
 // is the configured one, with no evidence against it.
 func (e *Endpoint) identified(c *Chain) bool {
-	return e.ChainID == utoa(c.Spec.ChainID) && e.Wrong == "" && !e.Flap
+	return e.ChainID == utoa(c.Spec.ChainID) && e.Wrong == "" && !e.Flap && !e.Reprove
 }

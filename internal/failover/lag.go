@@ -1,14 +1,29 @@
 package failover
 
 import (
+	"cmp"
 	"slices"
 
 	"example.com/rpctop/internal/fleet"
 )
 
-// measure sets an endpoint's lag; it is called at the endpoint's own sample
-// only, so that neither our polling phase nor our own budget makes it late.
+// measure takes an endpoint's own sample to its lag, to the skew of the chain,
+// and to leaving stale.
 func (c *Chain) measure(e *Endpoint, start fleet.Millis) {
+	c.setLag(e, start)
+	if e.Lag == nil {
+		return
+	}
+	soft, hard, _ := c.bounds()
+	c.leaveOrEnterStale(e, *e.Lag, soft, hard)
+	if *e.Lag < soft {
+		e.Skew = e.Skew.add(start, fleet.Micros(*e.Lag), 1)
+	}
+}
+
+// setLag sets an endpoint's lag as of its own sample, so that neither our
+// polling phase nor our own budget makes it late.
+func (c *Chain) setLag(e *Endpoint, start fleet.Millis) {
 	if e.Head == nil || c.Ref == nil || e.Forked != "" || !e.identified(c) {
 		e.Lag, e.LagBlocks, e.LagFrom = nil, nil, ""
 		return
@@ -19,11 +34,6 @@ func (c *Chain) measure(e *Endpoint, start fleet.Millis) {
 		n = int64(min(c.Ref.Number-e.Head.Number, 1<<62))
 	}
 	e.Lag, e.LagBlocks, e.LagFrom = &lag, &n, from
-	soft, hard, _ := c.bounds()
-	c.leaveOrEnterStale(e, lag, soft, hard)
-	if lag < soft {
-		e.Skew = e.Skew.add(start, fleet.Micros(lag), 1)
-	}
 }
 
 // lagOf is the time by which a head was late at a moment: since the first
@@ -33,7 +43,7 @@ func (c *Chain) lagOf(h fleet.Head, start fleet.Millis) (fleet.Millis, string) {
 	if h.Number >= c.Ref.Number {
 		return 0, "at the reference head"
 	}
-	i, _ := slices.BinarySearchFunc(c.Sightings, h.Number+1, func(s Sighting, n uint64) int { return compare(s.Number, n) })
+	i, _ := slices.BinarySearchFunc(c.Sightings, h.Number+1, func(s Sighting, n uint64) int { return cmp.Compare(s.Number, n) })
 	if i < len(c.Sightings) && c.Sightings[i].Observed {
 		return max(0, start-c.Sightings[i].At), "since block " + utoa(h.Number+1) + " was first seen"
 	}

@@ -6,16 +6,16 @@ import (
 	"example.com/rpctop/internal/fleet"
 )
 
-// Held is a failure that may be this machine's: it is charged to nobody until
+// Doubt is a failure that may be this machine's: it is charged to nobody until
 // it is clear that the network was there.
-type Held struct {
+type Doubt struct {
 	At     fleet.Millis `json:"at"`
 	Sample fleet.Sample `json:"sample"`
 }
 
 const (
-	heldFor  = 1_000 // ms that a doubtful failure waits: one tick
-	heldMost = 1_024 // failures that wait; more are charged at once
+	doubtFor  = 1_000 // ms that a doubtful failure waits: one tick
+	doubtMost = 1_024 // failures that wait; more are charged at once
 )
 
 // doubtful reports a failure by which an endpoint cannot be told from this
@@ -42,24 +42,24 @@ func heard(in fleet.Sample) bool {
 		in.Outcome.OK() || in.Outcome.Sub == "refused"
 }
 
-// hold puts a doubtful failure aside; false if it is to be judged at once.
-func (f *fold) hold(in fleet.Sample) bool {
+// putAside puts a doubtful failure aside; false if it is to be judged at once.
+func (f *fold) putAside(in fleet.Sample) bool {
 	s := f.s
 	if heard(in) {
 		s.HeardAt = s.At
-		f.chargeHeld() // the network is there, and a newer sample must not overtake an older one
+		f.chargeDoubts() // the network is there, and a newer sample must not overtake an older one
 	}
-	if !doubtful(in) || len(s.Held) >= heldMost || f.operators() < 2 {
+	if !doubtful(in) || len(s.Doubts) >= doubtMost || f.operators() < 2 {
 		return false
 	}
-	s.Held = append(s.Held[:len(s.Held):len(s.Held)], Held{s.At, in})
+	s.Doubts = append(s.Doubts[:len(s.Doubts):len(s.Doubts)], Doubt{s.At, in})
 	return true
 }
 
-// chargeHeld judges all that waits as what it looked like.
-func (f *fold) chargeHeld() {
-	held := f.s.Held
-	f.s.Held = nil
+// chargeDoubts judges all that waits as what it looked like.
+func (f *fold) chargeDoubts() {
+	held := f.s.Doubts
+	f.s.Doubts = nil
 	for _, h := range held {
 		f.judge(h.Sample)
 	}
@@ -87,32 +87,41 @@ func (f *fold) operators() int {
 // endpoint when its time is up.
 func (f *fold) release() {
 	s := f.s
-	if len(s.Held) == 0 {
+	if len(s.Doubts) == 0 {
 		return
 	}
-	held := s.Held
-	s.Held = nil
-	silent := s.HeardAt < held[0].At-heldFor
+	held := s.Doubts
+	s.Doubts = nil
+	silent := s.HeardAt < s.At
+	for _, h := range held {
+		silent = silent && s.HeardAt < h.began()
+	}
 	for _, h := range held {
 		switch {
 		case silent && f.alike(held, h):
 			f.excuse(h.Sample)
-		case s.At-h.At >= heldFor || !silent:
+		case s.At-h.At >= doubtFor || !silent:
 			f.judge(h.Sample)
 		default:
-			s.Held = append(s.Held, h)
+			s.Doubts = append(s.Doubts, h)
 		}
 	}
 }
 
+// began is when the request that failed was handed over: a sign of life since
+// then shows that the network was there while it waited.
+func (h Doubt) began() fleet.Millis {
+	return h.At - fleet.Millis(h.Sample.Timing.Total/1000) - doubtFor
+}
+
 // Doubtful reports failures that would be excused unless somebody is heard
 // from: a reason to ask everybody at once.
-func (s *State) Doubtful() bool { return len(s.Held) > 1 && s.At-s.HeardAt >= heldFor }
+func (s *State) Doubtful() bool { return len(s.Doubts) > 1 && s.HeardAt < s.Doubts[0].began() }
 
 // alike reports whether endpoints of two operators failed by the same sub.
-func (f *fold) alike(held []Held, h Held) bool {
+func (f *fold) alike(held []Doubt, h Doubt) bool {
 	mine := f.operatorOf(h.Sample.Endpoint)
-	return slices.ContainsFunc(held, func(o Held) bool {
+	return slices.ContainsFunc(held, func(o Doubt) bool {
 		return o.Sample.Outcome.Sub == h.Sample.Outcome.Sub && f.operatorOf(o.Sample.Endpoint) != mine
 	})
 }

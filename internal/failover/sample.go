@@ -14,7 +14,7 @@ const (
 
 // sample folds one probe round; what may be this machine's own fault waits.
 func (f *fold) sample(in fleet.Sample) {
-	if !f.hold(in) {
+	if !f.putAside(in) {
 		f.judge(in)
 	}
 }
@@ -173,7 +173,9 @@ func (e *Endpoint) note(at, start fleet.Millis, o fleet.Outcome, total fleet.Mic
 		e.Refused, e.HoldUntil = nil, 0
 	case o.Charge() == fleet.ChargeThrottle:
 		hold = max(hold, 1_000)
-		e.HoldUntil, e.HoldOf = at+hold, o.Evidence()
+		if at+hold > e.HoldUntil {
+			e.HoldUntil, e.HoldOf = at+hold, o.Evidence()
+		}
 		e.Held = e.Held.add(at, float64(hold))
 	}
 }
@@ -208,7 +210,7 @@ func (f *fold) reading(in fleet.Reading) {
 	case fleet.ReadConfirm:
 		e.confirm(c, in, f.s.At)
 		f.advance(c, f.s.At)
-		c.measure(e, e.HeadAt)
+		c.setLag(e, e.HeadAt)
 	case fleet.ReadCallAt:
 		e.breakerRound(f.s, in.Outcome)
 	}

@@ -37,7 +37,7 @@ type State struct {
 	Chains    []*Chain         `json:"chains"`
 
 	// What may be this machine's own fault; see localfault.go.
-	Held    []Held       `json:"held"`     // oldest first
+	Doubts  []Doubt      `json:"doubts"`   // oldest first
 	HeardAt fleet.Millis `json:"heard_at"` // the last sign of life from outside
 	LocalAt fleet.Millis `json:"local_at"` // the last failure that was excused
 }
@@ -115,6 +115,7 @@ type Endpoint struct {
 	Wrong       string         `json:"wrong"`       // evidence of a wrong identity; "": none
 	RightSince  fleet.Millis   `json:"right_since"` // of right answers without a break while Wrong; 0: none
 	WrongTimes  []fleet.Millis `json:"wrong_times"` // when it turned wrong, in 24 h
+	Reprove     bool           `json:"reprove"`     // cleared by hand: its genesis must be read anew before it serves
 	Flap        bool           `json:"flap"`        // turned wrong twice: ends by clear only
 	Genesis     fleet.Hash     `json:"genesis"`
 	Client      string         `json:"client"`
@@ -134,9 +135,11 @@ type Endpoint struct {
 	Stale     bool           `json:"stale"`
 	FreshRun  int            `json:"fresh_run"` // samples in a row that count towards leaving stale
 	FreshHead uint64         `json:"fresh_head"`
-	Forked    string         `json:"forked"`  // evidence; "": not forked
-	Ahead     bool           `json:"ahead"`   // above the reference, not confirmed yet
-	Confirm   uint64         `json:"confirm"` // height at which our reference hash should be asked of it; 0: none
+	ForkedBy  string         `json:"forked_by"` // why, in one word; says what ends it
+	OddAt     fleet.Millis   `json:"odd_at"`    // when it first showed another block than the others'; 0: not
+	Forked    string         `json:"forked"`    // evidence; "": not forked
+	Ahead     bool           `json:"ahead"`     // above the reference, not confirmed yet
+	Confirm   uint64         `json:"confirm"`   // height at which our reference hash should be asked of it; 0: none
 	ConfirmOf fleet.Hash     `json:"confirm_of"`
 	Confirmed fleet.Millis   `json:"confirmed"` // when it last returned our reference hash
 	Denies    int            `json:"denies"`    // questions for it in a row that brought nothing
@@ -164,8 +167,10 @@ type Endpoint struct {
 	HoldOf     string               `json:"hold_of"`    // its evidence
 	Breaker    Breaker              `json:"breaker"`
 	Gate       *fleet.Gate          `json:"gate"`
-	Gates      int                  `json:"gates"`   // k of the hold-down
-	Healthy    fleet.Millis         `json:"healthy"` // since when without a gate; 0: gated
+	Gates      int                  `json:"gates"`     // k of the hold-down
+	HeldBack   bool                 `json:"held_back"` // a gate that counts for the hold-down stood since it was last healthy
+	GateTold   bool                 `json:"gate_told"` // an event told of the gate
+	Healthy    fleet.Millis         `json:"healthy"`   // since when without a gate; 0: gated
 	ReturnAt   fleet.Millis         `json:"return_at"`
 }
 
@@ -207,6 +212,19 @@ func (c *Chain) Endpoint(name string) *Endpoint {
 
 func (c *Chain) index(name string) int {
 	return slices.IndexFunc(c.Endpoints, func(e *Endpoint) bool { return e.Spec.Name == name })
+}
+
+// Specs gives the configured chains, each with its endpoints.
+func (s *State) Specs() []fleet.ChainSpec {
+	specs := make([]fleet.ChainSpec, 0, len(s.Chains))
+	for _, c := range s.Chains {
+		spec := c.Spec
+		for _, e := range c.Endpoints {
+			spec.Endpoints = append(spec.Endpoints, e.Spec)
+		}
+		specs = append(specs, spec)
+	}
+	return specs
 }
 
 // Wall is the wall clock at the last row.

@@ -112,6 +112,7 @@ func (f *fold) emit(e fleet.Event) {
 func (f *fold) lead(in fleet.Lead) {
 	f.s.Lead, f.s.LeadAt, f.s.Jump = in, f.s.At, in.Wall-f.s.At
 	f.s.Fold = FoldVersion
+	f.s.Doubts, f.s.HeardAt, f.s.LocalAt = nil, 0, 0
 	for i := range f.s.Chains {
 		c := f.chain(i)
 		c.Ref, c.Sightings, c.Known, c.Beaten, c.Stalled, c.Served = nil, nil, nil, 0, false, false
@@ -125,11 +126,15 @@ func (f *fold) lead(in fleet.Lead) {
 
 func (e *Endpoint) newRun() {
 	e.ChainID, e.Head, e.HeadAt, e.Lag, e.LagBlocks, e.LagFrom = "", nil, 0, nil, nil, ""
-	e.Stale, e.FreshRun, e.Forked, e.Ahead, e.Confirm, e.Confirmed, e.Denies = false, 0, "", false, 0, 0, 0
+	e.unfork()
+	e.Stale, e.FreshRun, e.Confirmed = false, 0, 0
 	e.Samples, e.Answered, e.Failures, e.Run, e.Window = 0, 0, 0, 0, nil
 	e.LastTiming = fleet.Timing{}
 	e.Last, e.LastAt, e.Refused, e.HoldUntil, e.Breaker = fleet.Outcome{}, 0, nil, 0, Breaker{}
-	e.Genesis, e.Healthy, e.Spark = fleet.Hash{}, 0, nil
+	e.Healthy, e.Spark, e.RightSince, e.HeldBack, e.GateTold = 0, nil, 0, false, false
+	if e.Wrong == "" {
+		e.Genesis = fleet.Hash{} // a wrong one is remembered, or it would count as a second turn
+	}
 	if e.Gate != nil && e.Gate.Name != GateEjected {
 		e.Gate = nil // an ejection is the operator's, and goes on
 	}

@@ -14,6 +14,10 @@ func ftoa(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
 // span writes a duration in milliseconds as an operator reads it.
 func span(ms fleet.Millis) string {
+	const century = 100 * 365 * 24 * time.Hour
+	if ms > fleet.Millis(century/time.Millisecond) {
+		return "over 100 years"
+	}
 	d := time.Duration(ms) * time.Millisecond
 	switch a := max(d, -d); {
 	case a < time.Second:

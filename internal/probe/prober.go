@@ -75,6 +75,11 @@ func (p *Prober) Confirm(id fleet.EndpointID, number uint64) {
 	p.change(id, func(r *runner) { r.confirm = &number })
 }
 
+// Identify makes the endpoint tell its chain id and its genesis anew, at once.
+func (p *Prober) Identify(id fleet.EndpointID) {
+	p.change(id, func(r *runner) { r.reprove, r.suspected = true, true })
+}
+
 // SetBackoff replaces the pace of an endpoint's rounds, and makes them deep; 0
 // gives it its own pace back.
 func (p *Prober) SetBackoff(id fleet.EndpointID, every time.Duration) {

@@ -28,6 +28,7 @@ type runner struct {
 	hold      time.Time     // nothing is asked before
 	rest      time.Time     // no regular round before, unless there is a back-off
 	suspected bool
+	reprove   bool      // identity is to be read anew
 	suspicion time.Time // start of the last suspicion probe
 	confirm   *uint64   // height to be confirmed
 	confirmed time.Time // start of the last confirmation
@@ -168,6 +169,10 @@ func (r *runner) probe(ctx context.Context, j job, start time.Time) {
 	n, backoff := r.rounds, r.backoff
 	if j.suspicion {
 		r.suspected, r.suspicion = false, start
+	}
+	if r.reprove {
+		r.reprove, r.genesisRead = false, false
+		r.want |= wantChainID | wantGenesis
 	}
 	r.mu.Unlock()
 

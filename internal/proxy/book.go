@@ -237,7 +237,9 @@ func (b *book) relayed(r *relay, named string, now time.Time) {
 		old.lost, old.shown = false, now
 		r = old
 	} else {
-		b.forget(now)
+		if len(b.relays) >= maxRelays {
+			b.forget(now)
+		}
 		b.relays[r.relayKey] = r
 		b.relaying.Store(int64(len(b.relays)))
 	}
@@ -256,7 +258,8 @@ func (b *book) relayed(r *relay, named string, now time.Time) {
 	}
 }
 
-// forget drops relays that are old, and if there are too many the oldest.
+// forget drops relays that are old, and if there are too many the oldest. The
+// caller holds the lock.
 func (b *book) forget(now time.Time) {
 	var oldest *relay
 	for k, r := range b.relays {

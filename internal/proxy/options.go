@@ -165,7 +165,6 @@ func New(o Options) (*Server, error) {
 		MaxHeaderBytes:    o.Limits.MaxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
-	s.keeper.init()
 	return s, nil
 }
 

@@ -16,13 +16,12 @@ const FormatVersion = 1
 
 // Status is the JSON of `check --json` and `status --json`.
 type Status struct {
-	Version   int            `json:"version"`
-	At        string         `json:"at"` // RFC 3339, UTC, milliseconds
-	Exit      int            `json:"exit"`
-	Leader    *StatusLeader  `json:"leader,omitempty"`
-	Recording *StatusRecords `json:"recording,omitempty"`
-	Notices   []string       `json:"notices,omitempty"`
-	Chains    []StatusChain  `json:"chains"`
+	Version int           `json:"version"`
+	At      string        `json:"at"` // RFC 3339, UTC, milliseconds
+	Exit    int           `json:"exit"`
+	Leader  *StatusLeader `json:"leader,omitempty"`
+	Notices []string      `json:"notices,omitempty"`
+	Chains  []StatusChain `json:"chains"`
 }
 
 // StatusLeader names the process that sequences.
@@ -33,13 +32,6 @@ type StatusLeader struct {
 	Version string `json:"version"`
 	Since   string `json:"since,omitempty"`
 	Alive   bool   `json:"alive"`
-}
-
-// StatusRecords says what is not being recorded, and why; "" means recording.
-type StatusRecords struct {
-	History string `json:"history"`
-	Journal string `json:"journal"`
-	Dropped uint64 `json:"dropped"`
 }
 
 // StatusChain is one chain.

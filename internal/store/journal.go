@@ -56,19 +56,28 @@ func OpenJournalReader(dir string) (*JournalReader, error) {
 // alone: what the old one held is not in force any more. No process may have
 // the journal open.
 func SetAsideJournal(dir string, o Options) (aside string, err error) {
-	f := journalFile()
+	return journalFile().setAside("set aside journal", dir, o)
+}
+
+// SetAsideHistory renames a history that opens and yet cannot be used, so that
+// the next OpenHistory begins a new one. No process may have it open.
+func SetAsideHistory(dir string, o Options) (aside string, err error) {
+	return historyFile().setAside("set aside history", dir, o)
+}
+
+func (f file) setAside(op, dir string, o Options) (aside string, err error) {
 	o = o.withDefaults()
 	path := filepath.Join(dir, f.name)
 	if _, err := os.Stat(path); err != nil {
-		return "", f.failure("set aside journal", path, err)
+		return "", f.failure(op, path, err)
 	}
-	unlock, err := f.lockOpening("set aside journal", dir, o.FileMode)
+	unlock, err := f.lockOpening(op, dir, o.FileMode)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
 	aside, err = setAside(path, o.Now())
-	return aside, f.failure("set aside journal", path, err)
+	return aside, f.failure(op, path, err)
 }
 
 // Close ends the journal.

@@ -29,11 +29,13 @@ func oldHistory(t *testing.T, dir string) string {
 
 func TestACorruptHistoryIsSetAsideAndANewOneBegins(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
-		"garbage in the header":    func(b []byte) []byte { return append(bytes.Repeat([]byte{'x'}, 100), b[100:]...) },
-		"cut off":                  func(b []byte) []byte { return b[:3*4096] },
-		"another file":             func([]byte) []byte { return []byte(strings.Repeat("this is a shopping list\n", 500)) },
-		"a column of another name": func(b []byte) []byte { return bytes.Replace(b, []byte("first_byte     INTEGER"), []byte("first_bite     INTEGER"), -1) },
-		"a format to come":         func(b []byte) []byte { return append(append(b[:44:44], 9, 9, 9, 9), b[48:]...) },
+		"garbage in the header": func(b []byte) []byte { return append(bytes.Repeat([]byte{'x'}, 100), b[100:]...) },
+		"cut off":               func(b []byte) []byte { return b[:3*4096] },
+		"another file":          func([]byte) []byte { return []byte(strings.Repeat("this is a shopping list\n", 500)) },
+		"a column of another name": func(b []byte) []byte {
+			return bytes.Replace(b, []byte("first_byte     INTEGER"), []byte("first_bite     INTEGER"), -1)
+		},
+		"a format to come": func(b []byte) []byte { return append(append(b[:44:44], 9, 9, 9, 9), b[48:]...) },
 		"a damaged schema": func(b []byte) []byte {
 			return append(append(b[:100:100], bytes.Repeat([]byte{0xee}, 3996)...), b[4096:]...)
 		},
