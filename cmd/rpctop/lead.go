@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
+	"maps"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +24,7 @@ type leading struct {
 	site   *site
 	books  *books
 	lease  *store.Lease
+	usage  *usage // nil: there is no journal to keep it in
 	prober atomic.Pointer[probe.Prober]
 	seed   uint64
 }
@@ -71,6 +74,11 @@ func (l *leading) open(ctx context.Context, cfg *config.Config, role string) (er
 		o.Journal = l.books.journal
 	}
 	o.Unrecorded, o.Notices = l.books.why, l.books.notices
+	if j := l.books.journal; j != nil {
+		if l.usage, err = openUsage(ctx, j, l.site.door, l.a.log); err != nil {
+			return err
+		}
+	}
 	l.Engine = engine.New(o)
 	l.books.engine.Store(l.Engine)
 	return nil
@@ -108,15 +116,26 @@ func (l *leading) decorate(v *fleet.Snapshot) {
 // run leads and probes until ctx ends, then writes what is queued and lets the
 // lead go.
 func (l *leading) run(ctx context.Context) error {
-	p := probe.Start(ctx, probe.Options{Asker: l.site.door, Chains: l.site.specs, Seed: l.seed,
+	used := map[fleet.EndpointID]probe.Usage{}
+	if l.usage != nil {
+		used = maps.Clone(l.usage.saved)
+	}
+	p := probe.Start(ctx, probe.Options{Asker: l.site.door, Chains: l.site.specs, Seed: l.seed, Used: used,
 		Sink: func(in fleet.Input) { l.Offer(in) },
 		Hooks: probe.Hooks{
 			Denied: func(id fleet.EndpointID, _ *fleet.Denial) { l.Denied(id) },
 			Fault:  func(id fleet.EndpointID, err error) { l.a.log.Error("probe", "endpoint", id.String(), "err", err) },
 		}})
 	l.prober.Store(p)
+	ctx, stop := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	if l.usage != nil {
+		keeping.Go(func() { l.usage.run(ctx, p) })
+	}
 	err := guard(func() error { return l.Engine.Run(ctx) })
 	p.Close()
+	stop()
+	keeping.Wait()
 	return errors.Join(err, l.close())
 }
 
