@@ -123,7 +123,7 @@ func (l *leading) run(ctx context.Context) error {
 	p := probe.Start(ctx, probe.Options{Asker: l.site.door, Chains: l.site.specs, Seed: l.seed, Used: used,
 		Sink: func(in fleet.Input) { l.Offer(in) },
 		Hooks: probe.Hooks{
-			Denied: func(id fleet.EndpointID, _ *fleet.Denial) { l.Denied(id) },
+			Denied: func(_ fleet.EndpointID, d *fleet.Denial) { l.Meter().Denied(fleet.KindHead, d) },
 			Fault:  func(id fleet.EndpointID, err error) { l.a.log.Error("probe", "endpoint", id.String(), "err", err) },
 		}})
 	l.prober.Store(p)

@@ -91,9 +91,9 @@ type Engine struct {
 	jump     fleet.Millis // of the wall clock since, as folded
 	told     map[fleet.EndpointID]told
 	askedAll fleet.Millis // when all endpoints were last asked whether the network is there
-	denials  map[fleet.EndpointID]int64
+	meter    *Meter
 	gaps     []fleet.Gap // told by the store, not folded yet
-	denialMu sync.Mutex  // of denials and gaps
+	gapMu    sync.Mutex  // of gaps
 	waiting  []ask
 	busy     bool
 	marked   time.Time // last checkpoint
@@ -113,7 +113,8 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{o: o, inputs: make(chan fleet.Input, queueInputs), asks: make(chan ask), saved: make(chan saved, 1),
-		told: map[fleet.EndpointID]told{}, denials: map[fleet.EndpointID]int64{}}
+		told: map[fleet.EndpointID]told{}}
+	e.meter = NewMeter(e.Offer)
 	e.base = o.Now()
 	wall := o.Wall()
 	s := o.State
@@ -150,18 +151,15 @@ func (e *Engine) Offer(in fleet.Input) bool {
 	}
 }
 
-// Denied counts a refusal of our own towards an endpoint; no decision reads it.
-func (e *Engine) Denied(id fleet.EndpointID) {
-	e.denialMu.Lock()
-	defer e.denialMu.Unlock()
-	e.denials[id]++
-}
+// Meter gathers what requests outside the probing end as; the loop takes it
+// once a second.
+func (e *Engine) Meter() *Meter { return e.meter }
 
 // Gap records that rows were lost for good: a gap row, then a checkpoint from
 // which every reader resumes.
 func (e *Engine) Gap(from, to uint64, cause string) {
-	e.denialMu.Lock()
-	defer e.denialMu.Unlock()
+	e.gapMu.Lock()
+	defer e.gapMu.Unlock()
 	// Not through Offer: it drops when rows pile up, which is when rows are lost.
 	e.gaps = append(e.gaps, fleet.Gap{From: from, To: to, Cause: cause})
 }
@@ -232,7 +230,7 @@ func (e *Engine) second() {
 	for _, g := range e.takeGaps() {
 		e.take(g)
 	}
-	for _, t := range e.takeDenials() {
+	for _, t := range e.meter.Drain() {
 		e.fold(t, false)
 	}
 	e.fold(fleet.Tick{}, false)
@@ -243,27 +241,11 @@ func (e *Engine) second() {
 }
 
 func (e *Engine) takeGaps() []fleet.Gap {
-	e.denialMu.Lock()
-	defer e.denialMu.Unlock()
+	e.gapMu.Lock()
+	defer e.gapMu.Unlock()
 	gaps := e.gaps
 	e.gaps = nil
 	return gaps
-}
-
-func (e *Engine) takeDenials() []fleet.Traffic {
-	e.denialMu.Lock()
-	defer e.denialMu.Unlock()
-	var out []fleet.Traffic
-	for _, c := range e.state.Load().Chains {
-		for _, p := range c.Endpoints {
-			id := fleet.EndpointID{Chain: c.Spec.Name, Name: p.Spec.Name}
-			if n := e.denials[id]; n > 0 {
-				out = append(out, fleet.Traffic{Endpoint: id, Kind: fleet.KindHead, Denials: n})
-			}
-		}
-	}
-	clear(e.denials)
-	return out
 }
 
 // at is the time of the fold: it follows the monotonic clock, never the wall.
