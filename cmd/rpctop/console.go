@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/rpctop/internal/config"
+	"example.com/rpctop/internal/devnet"
 	"example.com/rpctop/internal/fleet"
 	"example.com/rpctop/internal/store"
 	"example.com/rpctop/internal/ui"
@@ -67,9 +69,14 @@ func (a *app) console(ctx context.Context, r consoleRun) error {
 		ended <- err
 		cancel() // without an engine the screen would show the past
 	}()
+	if r.role == "demo" {
+		var calling sync.WaitGroup
+		calling.Go(func() { devnet.KeepCalling(ctx, src.url()) })
+		defer calling.Wait()
+	}
 	colour := ui.ColourMode(a.flags.color)
 	err := ui.Run(ctx, ui.Options{Source: src, ReadOnly: a.flags.readOnly, ASCII: a.flags.ascii, Colour: colour, Title: r.title,
-		Author: author(), Start: time.Now(), Getenv: os.Getenv, In: a.terminalIn(), Out: a.stdout})
+		Author: author(), ProxyURL: src.url(), ConfirmQuit: func() string { return src.confirmQuit(r.role) }, Start: time.Now(), Getenv: os.Getenv, In: a.terminalIn(), Out: a.stdout})
 	cancel()
 	engineErr := <-ended
 	var p *ui.PanicError
@@ -105,7 +112,24 @@ type source struct{ now atomic.Pointer[attached] }
 type attached struct {
 	ui.Source
 	run func(context.Context) error
-	led bool
+	led *leading // nil: it follows
+}
+
+// url is where programs find the proxy; "" if this process does not serve it.
+func (s *source) url() string {
+	if l := s.now.Load().led; l != nil {
+		return l.url()
+	}
+	return ""
+}
+
+// confirmQuit gives the question before a console goes that programs rely on.
+func (s *source) confirmQuit(role string) string {
+	l := s.now.Load().led
+	if l == nil || l.gateway == nil || role == "demo" || !l.gateway.caller.servedWithin(time.Minute) {
+		return ""
+	}
+	return "programs were served by this console within the last minute, and nobody would serve them"
 }
 
 func (s *source) Snapshot() *fleet.Snapshot { return s.now.Load().Snapshot() }
@@ -123,7 +147,10 @@ func (a *app) attach(ctx context.Context, r consoleRun, src *source) error {
 		return err
 	}
 	if l != nil {
-		src.now.Store(&attached{Source: l, run: l.run, led: true})
+		if err := l.openGateway(ctx, r.cfg, r.role); err != nil {
+			l.offGateway(ctx, r, err)
+		}
+		src.now.Store(&attached{Source: l, run: l.run, led: l})
 		return nil
 	}
 	f, err := a.follow(r.dir, []string{a.ledBy(r.dir) + "; its configuration holds, this console follows"})
@@ -141,7 +168,7 @@ func (a *app) attach(ctx context.Context, r consoleRun, src *source) error {
 func (a *app) captain(ctx context.Context, r consoleRun, src *source) error {
 	for {
 		at := src.now.Load()
-		if at.led {
+		if at.led != nil {
 			return at.run(ctx)
 		}
 		following, stop := context.WithCancel(ctx)

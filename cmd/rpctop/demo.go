@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,9 @@ import (
 	"example.com/rpctop/internal/devnet"
 )
 
+// anyPort lets the system choose a free port.
+const anyPort = "127.0.0.1:0"
+
 // demoChain is the name of the embedded chain.
 const demoChain = "demo"
 
@@ -20,6 +24,7 @@ type demoFlags struct {
 	headless, ndjson bool
 	span             time.Duration
 	seed             int64
+	listen           string
 }
 
 func (a *app) demoCommand() *cobra.Command {
@@ -49,6 +54,7 @@ a temporary folder unless --data is given. ` + "`rpctop demo list`" + ` names th
 	cmd.Flags().BoolVar(&f.headless, "headless", false, "no screen: print the events")
 	cmd.Flags().BoolVar(&f.ndjson, "ndjson", false, "with --headless: a JSON object a line")
 	cmd.Flags().DurationVar(&f.span, "for", 0, "end after this time; 0: when told to")
+	cmd.Flags().StringVar(&f.listen, "listen", config.DefaultListen, "address of the proxy; a free port if it is in use")
 	cmd.Flags().Int64Var(&f.seed, "seed", 1, "makes blocks, hashes and jitter repeatable")
 	return cmd
 }
@@ -90,6 +96,7 @@ func (a *app) demo(ctx context.Context, s devnet.Scenario, f demoFlags) (err err
 	if err != nil {
 		return err
 	}
+	cfg.Proxy.Listen = f.listen
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	played := make(chan error, 1)
@@ -117,6 +124,15 @@ func (a *app) demoHeadless(ctx context.Context, cfg *config.Config, dir string, 
 	if l == nil {
 		return exit(exitLater, "%s", a.ledBy(dir))
 	}
+	if err := l.openGateway(ctx, cfg, "demo"); err != nil {
+		cfg.Proxy.Listen = anyPort
+		if err := l.openGateway(ctx, cfg, "demo"); err != nil {
+			return errors.Join(err, l.close())
+		}
+	}
+	var calling sync.WaitGroup
+	calling.Go(func() { devnet.KeepCalling(ctx, l.url()) })
+	defer calling.Wait()
 	done := make(chan error, 1)
 	go func() { done <- l.run(ctx) }()
 	err = printEvents(ctx, a.stdout, l, 0, f.ndjson, done)

@@ -20,13 +20,14 @@ import (
 // leading is a process that sequences, probes and records.
 type leading struct {
 	*engine.Engine
-	a      *app
-	site   *site
-	books  *books
-	lease  *store.Lease
-	usage  *usage // nil: there is no journal to keep it in
-	prober atomic.Pointer[probe.Prober]
-	seed   uint64
+	a       *app
+	site    *site
+	books   *books
+	lease   *store.Lease
+	gateway *gateway // nil: programs are not served
+	usage   *usage   // nil: there is no journal to keep it in
+	prober  atomic.Pointer[probe.Prober]
+	seed    uint64
 }
 
 // lead takes the lead of the data folder: nil without an error if another
@@ -132,14 +133,38 @@ func (l *leading) run(ctx context.Context) error {
 	if l.usage != nil {
 		keeping.Go(func() { l.usage.run(ctx, p) })
 	}
-	err := guard(func() error { return l.Engine.Run(ctx) })
-	p.Close()
+	var served error
+	var serving sync.WaitGroup
+	gatewayCtx, closeGateway := context.WithCancel(ctx)
+	if l.gateway != nil {
+		serving.Go(func() {
+			if served = l.gateway.serve(gatewayCtx); served != nil {
+				stop() // a service whose port is dead is no service
+			}
+		})
+	}
+	// The engine goes on until the last request is answered.
+	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		<-ctx.Done()
+		closeGateway()
+		serving.Wait()
+		stopEngine()
+	}()
+	err := guard(func() error { return l.Engine.Run(engineCtx) })
 	stop()
+	closeGateway()
+	serving.Wait()
+	p.Close()
 	keeping.Wait()
+	err = errors.Join(err, served)
 	return errors.Join(err, l.close())
 }
 
 func (l *leading) close() error {
+	if l.gateway != nil {
+		_ = l.gateway.ln.Close() // closed already if it served
+	}
 	if l.site != nil {
 		l.site.door.Close()
 	}

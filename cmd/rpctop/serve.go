@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,10 @@ func (a *app) serveCommand() *cobra.Command {
 			if l == nil {
 				return exit(exitLater, "%s", a.ledBy(a.dataDir()))
 			}
+			if err := l.openGateway(cmd.Context(), cfg, "serve"); err != nil {
+				return errors.Join(err, l.close())
+			}
+			fmt.Fprintf(a.stderr, "rpctop: programs are served at %s\n", l.url())
 			fmt.Fprintf(a.stderr, "rpctop: probing %s, recording to %s\n", counted(cfg), a.dataDir())
 			for _, n := range l.books.notices {
 				fmt.Fprintln(a.stderr, "rpctop: "+n)
@@ -40,7 +45,7 @@ func (a *app) serveCommand() *cobra.Command {
 
 // stopped: an end that a signal asked for is a good one.
 func stopped(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && err == ctx.Err() {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil
 	}
 	return err

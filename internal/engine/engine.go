@@ -151,6 +151,9 @@ func (e *Engine) Offer(in fleet.Input) bool {
 	}
 }
 
+// Notice adds a standing remark for the operator; call it before Run.
+func (e *Engine) Notice(text string) { e.o.Notices = append(e.o.Notices, text) }
+
 // Meter gathers what requests outside the probing end as; the loop takes it
 // once a second.
 func (e *Engine) Meter() *Meter { return e.meter }
