@@ -65,7 +65,7 @@ func (l *leading) openGateway(ctx context.Context, cfg *config.Config, role stri
 	s, err := proxy.New(proxy.Options{
 		Chains: chains, Caller: c, State: l.State, Snapshot: l.Snapshot, Listen: cfg.Proxy.Listen, Allow: cfg.Proxy.Allow,
 		Origins: cfg.Proxy.Origins, Token: cfg.Proxy.Token.Reveal(), Forward: cfg.Proxy.ForwardHeaders, Role: role, PID: os.Getpid(),
-		Suspect: l.suspect, Log: l.a.log,
+		Saw: c.Saw, Suspect: l.suspect, Log: l.a.log,
 	})
 	if err != nil {
 		return errors.Join(&exitError{exitConfig, err}, ln.Close())

@@ -32,9 +32,20 @@ func (c *Config) Specs(fingerprint func(url string, headers map[string]string) s
 			}
 			spec.Endpoints = append(spec.Endpoints, es)
 		}
+		for _, w := range ch.Watches {
+			spec.Watches = append(spec.Watches, w.spec())
+		}
 		specs = append(specs, spec)
 	}
 	return specs
+}
+
+func (w Watch) spec() fleet.WatchSpec {
+	out := fleet.WatchSpec{Name: w.Name, Token: w.Token.Hex(), Owner: w.Owner.Hex(), Spender: w.Spender.Hex()}
+	if w.Required != nil {
+		out.Required = w.Required.String()
+	}
+	return out
 }
 
 // millis keeps a duration as whole milliseconds.

@@ -24,6 +24,7 @@ type hot struct {
 	id    fleet.EndpointID
 	until atomic.Int64 // end of the gate, Unix ns; 0: none
 	run   atomic.Int32 // attributable failures in a row
+	head  atomic.Pointer[seenHead]
 	mu    sync.Mutex
 	gate  fleet.Gate // valid until `until`
 	opens int        // of the breaker, as seen at the last failure
@@ -31,6 +32,42 @@ type hot struct {
 		sec int64
 		n   int
 	}
+}
+
+// seenHead is a block that an endpoint has shown, and when.
+type seenHead struct {
+	number uint64
+	at     fleet.Millis
+}
+
+// Saw takes the height of a block that an endpoint has just shown in an answer:
+// until its next sample, that is its last seen head.
+func (c *Caller) Saw(id fleet.EndpointID, number uint64) {
+	h, at := c.hotOf(id), fleet.MillisOf(c.Now())
+	for {
+		was := h.head.Load()
+		if was != nil && was.number >= number && was.at >= at-headRefresh {
+			return
+		}
+		next := &seenHead{number, at}
+		if was != nil && was.number > number {
+			next.number = was.number
+		}
+		if h.head.CompareAndSwap(was, next) {
+			return
+		}
+	}
+}
+
+// headRefresh is how old the time of a head may be before it is renewed, in ms.
+const headRefresh = 50
+
+// shown is the highest block that was shown after a sample; 0: none.
+func (h *hot) shown(sampled fleet.Millis) uint64 {
+	if s := h.head.Load(); s != nil && s.at > sampled {
+		return s.number
+	}
+	return 0
 }
 
 func (c *Caller) hotOf(id fleet.EndpointID) *hot {

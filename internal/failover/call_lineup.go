@@ -30,7 +30,7 @@ type seat struct {
 
 // above reports whether the endpoint's last seen head is at least n.
 func (s *seat) above(n uint64) bool {
-	return n == 0 || s.e.Head != nil && s.e.Head.Number >= n
+	return n == 0 || s.e.Head != nil && s.e.Head.Number >= n || s.hot.shown(s.e.HeadAt) >= n
 }
 
 // lineup is an order made ready for requests. It never changes.

@@ -99,13 +99,17 @@ type ReadingKind string
 
 // What is read besides the head.
 const (
-	ReadGenesis   ReadingKind = "genesis"   // hash of block 0
-	ReadClient    ReadingKind = "client"    // web3_clientVersion
-	ReadSyncing   ReadingKind = "syncing"   // shown, never a gate
-	ReadSafe      ReadingKind = "safe"      // block at the tag
-	ReadFinalized ReadingKind = "finalized" // block at the tag
-	ReadConfirm   ReadingKind = "confirm"   // our reference hash at the reference height
-	ReadCallAt    ReadingKind = "call-at"   // one eth_call at the latest hash
+	ReadGenesis   ReadingKind = "genesis"    // hash of block 0
+	ReadClient    ReadingKind = "client"     // web3_clientVersion
+	ReadSyncing   ReadingKind = "syncing"    // shown, never a gate
+	ReadSafe      ReadingKind = "safe"       // block at the tag
+	ReadFinalized ReadingKind = "finalized"  // block at the tag
+	ReadConfirm   ReadingKind = "confirm"    // our reference hash at the reference height
+	ReadCallAt    ReadingKind = "call-at"    // one eth_call at the latest hash
+	ReadCommon    ReadingKind = "common"     // hash of the block at a height that all have
+	ReadWatch     ReadingKind = "watch"      // an allowance at a block hash
+	ReadWatchHead ReadingKind = "watch-head" // an allowance at latest; Number and Hash are the endpoint's head
+	ReadBeyond    ReadingKind = "beyond"     // state far above the head, which nobody can have
 )
 
 // Reading is a value with where it came from, or a typed non-answer: Value is
@@ -117,6 +121,7 @@ type Reading struct {
 	Value    string      `json:"value,omitempty"`
 	Number   uint64      `json:"number,omitempty"`
 	Hash     Hash        `json:"hash,omitempty"`
+	Watch    string      `json:"watch,omitempty"` // name of the watch; "" for other readings
 	Total    Micros      `json:"total_us,omitempty"`
 }
 

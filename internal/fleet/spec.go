@@ -34,6 +34,7 @@ type ChainSpec struct {
 	LagSoft   Millis         `json:"lag_soft_ms,omitempty"` // 0: derived
 	LagHard   Millis         `json:"lag_hard_ms,omitempty"` // 0: derived
 	Endpoints []EndpointSpec `json:"endpoints"`
+	Watches   []WatchSpec    `json:"watches,omitempty"`
 }
 
 // EndpointSpec is what decisions need to know of a configured endpoint.

@@ -47,6 +47,10 @@ type ChainView struct {
 	Frozen    string     // why soft switching is frozen; "" if it is not
 	Alarms    []string   // standing alarms
 	Endpoints []EndpointView
+	Watches   []WatchView // in the order of the config
+	// Disputed says why it is not known which of two chains is the right one;
+	// "": nobody disputes it.
+	Disputed string
 	// Ranking is the order for a read of the tip, best first, then those that
 	// are out; it is what the why pane shows.
 	Ranking []Candidate

@@ -198,7 +198,7 @@ func (b *book) served(ch *chain, v view, n uint64, ref ref) {
 }
 
 // seen notes in which block a relayed transaction is.
-func (b *book) seen(ch *chain, h fleet.Hash, block uint64, ref ref) {
+func (b *book) seen(ch *chain, h fleet.Hash, block uint64) {
 	if b.relaying.Load() == 0 {
 		return
 	}

@@ -110,7 +110,7 @@ func (s *Server) lookAfter(ctx context.Context, r relay) {
 	res := s.o.Caller.Call(ctx, ask)
 	s.metrics.call(r.ch, res)
 	if n, ok := heightOf(ask.Method, res); ok {
-		s.book.seen(r.ch, r.hash, n, ref{})
+		s.book.seen(r.ch, r.hash, n)
 		return
 	}
 	endpoints, blockTime, _ := s.facts(r.ch)

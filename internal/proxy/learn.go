@@ -17,12 +17,13 @@ import (
 func (s *Server) learn(ch *chain, v view, a about, in jsonrpc.Incoming, rep *reply, now time.Time, ref ref) {
 	if n, ok := height(in.Method, rep.result); ok {
 		s.book.served(ch, v, n, ref)
+		s.o.Saw(ch.endpoint(rep.endpoint), n)
 	}
 	switch in.Method {
 	case "eth_getTransactionReceipt", "eth_getTransactionByHash":
 		if n, ok := height(in.Method, rep.result); ok {
 			if h, ok := firstHash(in.Params); ok {
-				s.book.seen(ch, h, n, ref)
+				s.book.seen(ch, h, n)
 			}
 		}
 	case "eth_getTransactionCount":

@@ -81,6 +81,9 @@ type Options struct {
 	Limits   Limits
 	Role     string // of this process, for /healthz
 	PID      int    // likewise
+	// Saw is told the height of each block that an endpoint shows in an
+	// answer; nil: nobody is told.
+	Saw func(fleet.EndpointID, uint64)
 	// Suspect asks for a probe of an endpoint at once; nil: nobody is told.
 	Suspect func(fleet.EndpointID)
 	Now     func() time.Time // nil: time.Now
@@ -125,6 +128,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Saw == nil {
+		o.Saw = func(fleet.EndpointID, uint64) {}
 	}
 	if o.Suspect == nil {
 		o.Suspect = func(fleet.EndpointID) {}
