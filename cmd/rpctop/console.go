@@ -179,8 +179,10 @@ func (a *app) captain(ctx context.Context, r consoleRun, src *source) error {
 		if err := <-done; err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return nil
+		default:
 		}
 		if err := a.attach(ctx, r, src); err != nil {
 			return err

@@ -70,7 +70,7 @@ func (a *app) readState(ctx context.Context, dir string) (*engine.Follower, erro
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // it was only read
 	f := &engine.Follower{Reader: historyReader{r}, Now: time.Now, Log: a.log}
 	if err := f.Catch(ctx); err != nil {
 		return nil, err

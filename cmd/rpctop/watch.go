@@ -50,7 +50,7 @@ func (a *app) watch(ctx context.Context, ndjson bool) error {
 	var src eventSource
 	done := make(chan error, 1)
 	if f != nil {
-		defer f.close()
+		defer func() { _ = f.close() }() // it was only read
 		if err := f.Catch(ctx); err != nil {
 			return err
 		}

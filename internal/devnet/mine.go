@@ -145,7 +145,7 @@ func (n *Net) relay(from *node) {
 			select {
 			case <-n.ctx.Done():
 				return
-			case <-sub.Err():
+			case <-sub.Err(): //nolint:errcheck // it ends with the pool, and is nil then
 				return
 			case ev := <-ch:
 				for _, to := range append([]*node{n.leader}, n.nodes...) {

@@ -79,7 +79,7 @@ func (s *State) Pace(chain string, e *Endpoint) (every fleet.Millis, deep bool) 
 	case e.Refused != nil:
 		return refusedPace, false
 	case e.Breaker.Open:
-		return s.jitter(chain, e.Spec.Name, uint64(e.Breaker.Backoff)+uint64(e.Failures), e.Breaker.Backoff), true
+		return s.jitter(chain, e.Spec.Name, uint64(e.Breaker.Backoff)+e.Failures, e.Breaker.Backoff), true
 	}
 	return 0, false
 }

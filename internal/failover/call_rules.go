@@ -55,7 +55,7 @@ const (
 	subIdentity = "identity" // wrong-chain: chain id 0, it may only be starting
 )
 
-// SubBehindFloor, with class stale, is the end of a call for which nobody's
+// SubBehindFloor is, with class stale, the end of a call for which nobody's
 // head is high enough.
 const SubBehindFloor = "behind-floor"
 

@@ -214,13 +214,10 @@ func (c failureCase) deciding() (caseResponse, bool) {
 	if c.Kind == "http" {
 		return c.Responses[0], true
 	}
-	for _, r := range c.Responses {
-		if index, ok := decidedBy[c.ID]; ok {
-			return c.Responses[index], true
-		}
-		return r, true
+	if len(c.Responses) == 0 {
+		return caseResponse{}, false
 	}
-	return caseResponse{}, false
+	return c.Responses[decidedBy[c.ID]], true // the first one, unless it says otherwise
 }
 
 // decidedBy gives the index of the deciding answer where it is not the first.

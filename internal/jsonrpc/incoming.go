@@ -31,7 +31,7 @@ func ReadIncoming(b []byte, depth, most int) (in []Incoming, batch bool, err err
 		return nil, false, ErrNotJSON
 	}
 	level := max(maxDepth-depth, 0) + 1
-	end := -1
+	var end int
 	switch b[i] {
 	case '{':
 		var one Incoming

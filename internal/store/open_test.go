@@ -33,7 +33,7 @@ func TestACorruptHistoryIsSetAsideAndANewOneBegins(t *testing.T) {
 		"cut off":               func(b []byte) []byte { return b[:3*4096] },
 		"another file":          func([]byte) []byte { return []byte(strings.Repeat("this is a shopping list\n", 500)) },
 		"a column of another name": func(b []byte) []byte {
-			return bytes.Replace(b, []byte("first_byte     INTEGER"), []byte("first_bite     INTEGER"), -1)
+			return bytes.ReplaceAll(b, []byte("first_byte     INTEGER"), []byte("first_bite     INTEGER"))
 		},
 		"a format to come": func(b []byte) []byte { return append(append(b[:44:44], 9, 9, 9, 9), b[48:]...) },
 		"a damaged schema": func(b []byte) []byte {
