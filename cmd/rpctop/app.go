@@ -73,7 +73,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.log, "log", "", "write a log to this `file`")
 	f.StringVar(&a.flags.logLevel, "log-level", "info", "level of the log: debug, info, warn or error")
 	root.AddCommand(a.demoCommand(), a.checkCommand(), a.serveCommand(), a.watchCommand(), a.statusCommand(),
-		a.pinCommand(), a.ejectCommand(), a.clearCommand(), a.configCommand(), a.pathsCommand(), a.versionCommand())
+		a.classifyCommand(), a.pinCommand(), a.ejectCommand(), a.clearCommand(), a.configCommand(), a.pathsCommand(), a.versionCommand())
 	return root
 }
 
