@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,19 +20,32 @@ type listReader struct {
 	rows   []fleet.Row
 	events []fleet.Event
 	cp     *Checkpoint
+	mu     sync.Mutex // of err, which a test sets meanwhile
 	err    error
+}
+
+func (r *listReader) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+func (r *listReader) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
 }
 
 func (r *listReader) LatestCheckpoint(context.Context) (Checkpoint, bool, error) {
 	if r.cp == nil {
-		return Checkpoint{}, false, r.err
+		return Checkpoint{}, false, r.failure()
 	}
-	return *r.cp, true, r.err
+	return *r.cp, true, r.failure()
 }
 func (r *listReader) Rows(_ context.Context, after uint64) iter.Seq2[fleet.Row, error] {
 	return func(yield func(fleet.Row, error) bool) {
-		if r.err != nil {
-			yield(fleet.Row{}, r.err)
+		if err := r.failure(); err != nil {
+			yield(fleet.Row{}, err)
 			return
 		}
 		for _, x := range r.rows {
@@ -48,9 +62,11 @@ func (r *listReader) Events(_ context.Context, since uint64, _ int) ([]fleet.Eve
 			out = append(out, e)
 		}
 	}
-	return out, r.err
+	return out, r.failure()
 }
-func (r *listReader) LastEvents(context.Context, int) ([]fleet.Event, error) { return r.events, r.err }
+func (r *listReader) LastEvents(context.Context, int) ([]fleet.Event, error) {
+	return r.events, r.failure()
+}
 
 type fullJournal struct {
 	cmd   fleet.Command
@@ -78,7 +94,7 @@ func TestAHistoryThatCannotBeReadIsShown(t *testing.T) {
 		go func() { done <- f.Run(ctx) }()
 		time.Sleep(time.Second)
 		f.Snapshot()
-		r.err = errors.New("disk gone")
+		r.fail(errors.New("disk gone"))
 		time.Sleep(10 * time.Second)
 		if n := strings.Join(f.Snapshot().Notices, " "); !strings.Contains(n, "disk gone") {
 			t.Errorf("notices %q after 10 s of failure", n)

@@ -82,6 +82,15 @@ func innerText(raw json.RawMessage, depth int) string {
 	return strings.Join(parts, " | ")
 }
 
+// unnamed takes the asked method's name out of a text: the words that it is
+// made of (proof, state, logs) speak of the question, not of what was wrong.
+func unnamed(text, method string) string {
+	if !strings.Contains(method, "_") {
+		return text
+	}
+	return strings.ReplaceAll(text, method, "method")
+}
+
 // rpcError judges a JSON-RPC error by the table.
 func (j *judge) rpcError(env envelope) Verdict {
 	e := readError(env.err)
@@ -97,7 +106,7 @@ func (j *judge) rpcError(env envelope) Verdict {
 	found := findRevert(e)
 	f := facts{
 		on: scopeOf(j.q.Method), at: placeOf(j.q), status: j.a.Status, code: e.code,
-		text: normalise(text),
+		text: normalise(unnamed(text, j.q.Method)),
 	}
 	f.who = detect(j.q.Client, j.a, f.text)
 	if namesGas(j.q) {
