@@ -2,6 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +45,8 @@ func TestScripts(t *testing.T) {
 			"expand":     expand,
 			"eventually": eventually,
 			"exits":      exits,
+			"freeport":   freePort,
+			"post":       post,
 		},
 	})
 }
@@ -95,6 +102,44 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 
 // waitABit keeps a polling loop from spinning.
 func waitABit() { <-time.After(100 * time.Millisecond) }
+
+// freePort NAME puts an address of loopback into the environment that nobody
+// listens at.
+func freePort(ts *testscript.TestScript, _ bool, args []string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(ln.Close())
+	ts.Setenv(args[0], ln.Addr().String())
+}
+
+// post URL BODY [HEADER...] sends a JSON-RPC request, waiting for the server if
+// need be, and prints status, headers and body.
+func post(ts *testscript.TestScript, _ bool, args []string) {
+	end := time.Now().Add(patience)
+	for {
+		r, err := http.NewRequest(http.MethodPost, args[0], strings.NewReader(args[1]))
+		ts.Check(err)
+		r.Header.Set("Content-Type", "application/json")
+		for _, h := range args[2:] {
+			k, v, _ := strings.Cut(h, ":")
+			r.Header.Set(k, strings.TrimSpace(v))
+		}
+		r.Close = true
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			b, err := io.ReadAll(resp.Body)
+			ts.Check(errors.Join(err, resp.Body.Close()))
+			fmt.Fprintf(ts.Stdout(), "HTTP %d\n", resp.StatusCode)
+			ts.Check(resp.Header.Write(ts.Stdout()))
+			fmt.Fprintf(ts.Stdout(), "\n%s\n", b)
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("post: %v", err)
+		}
+		waitABit()
+	}
+}
 
 // exits CODE COMMAND... wants an exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
