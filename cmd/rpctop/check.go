@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,10 +80,10 @@ func (a *app) checkOnce(ctx context.Context, cfg *config.Config, rounds int) (*f
 	defer st.door.Close()
 	f := &checkFold{start: time.Now()}
 	f.put(fleet.Lead{Version: version, Role: "check", Wall: fleet.MillisOf(f.start)})
-	f.put(fleet.Config{Policy: cfg.Policy, Chains: st.specs})
+	f.put(fleet.Config{Policy: cfg.Policy, Chains: unpaced(st.specs)})
 	var mu sync.Mutex
 	denials := map[fleet.EndpointID]int64{}
-	c := probe.Check{Asker: st.door, Chains: st.specs, Rounds: rounds, Sink: f.put, Hooks: probe.Hooks{
+	c := probe.Check{Asker: st.door, Chains: st.specs, Rounds: 1, Sink: f.put, Hooks: probe.Hooks{
 		Denied: func(id fleet.EndpointID, _ *fleet.Denial) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -90,11 +91,18 @@ func (a *app) checkOnce(ctx context.Context, cfg *config.Config, rounds int) (*f
 		},
 		Fault: func(id fleet.EndpointID, err error) { a.log.Error("probe", "endpoint", id.String(), "err", err) },
 	}}
-	probe.CheckOnce(ctx, c)
+	for n := range rounds {
+		begin := time.Now()
+		probe.CheckOnce(ctx, c)
+		f.confirm(ctx, c)
+		f.compare(ctx, c)
+		if n+1 < rounds && !pause(ctx, time.Second-time.Since(begin)) {
+			break
+		}
+	}
 	for id, n := range denials {
 		f.put(fleet.Traffic{Endpoint: id, Denials: n})
 	}
-	f.confirm(ctx, c)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -105,8 +113,36 @@ func (a *app) checkOnce(ctx context.Context, cfg *config.Config, rounds int) (*f
 	return v, nil
 }
 
-// checkFold is a fold without a store.
+// noPace stands for the pace of endpoints that are asked on an operator's word:
+// nothing is due by itself.
+const noPace = fleet.Millis(24 * 3_600_000)
+
+// unpaced gives specs by which nothing is asked by the clock.
+func unpaced(in []fleet.ChainSpec) []fleet.ChainSpec {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Endpoints = slices.Clone(out[i].Endpoints)
+		for j := range out[i].Endpoints {
+			out[i].Endpoints[j].Every = noPace
+		}
+	}
+	return out
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(max(d, 0))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// checkFold is a fold without a store. Rows may be put from any goroutine.
 type checkFold struct {
+	mu    sync.Mutex
 	s     *failover.State
 	start time.Time
 	seq   uint64
@@ -115,6 +151,8 @@ type checkFold struct {
 func (f *checkFold) put(in fleet.Input) { f.at(time.Now(), in) }
 
 func (f *checkFold) at(now time.Time, in fleet.Input) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.seq++
 	f.s, _ = failover.Step(f.s, fleet.Row{Seq: f.seq, At: fleet.MillisOf(now), Input: in})
 }
@@ -141,4 +179,45 @@ func (f *checkFold) confirm(ctx context.Context, c probe.Check) {
 		}
 	}
 	wg.Wait()
+}
+
+// mostSteps bounds a comparison: a search for the block where chains part
+// takes two steps to each doubling of its depth.
+const mostSteps = 100
+
+// compare puts the questions by which endpoints are compared, until the fold
+// has none left.
+func (f *checkFold) compare(ctx context.Context, c probe.Check) {
+	put := map[string]uint64{} // by chain, the last wish that was put
+	for _, ch := range f.s.Chains {
+		put[ch.Spec.Name] = ch.LastWish
+	}
+	f.s = failover.Due(f.s)
+	f.put(fleet.Tick{})
+	for range mostSteps {
+		var wg sync.WaitGroup
+		asked := false
+		for _, ch := range f.s.Chains {
+			byEndpoint := map[string][]fleet.Wish{} // each endpoint's after each other, as they were wished for
+			for _, w := range ch.Wishes {
+				if w.ID > put[ch.Spec.Name] {
+					byEndpoint[w.Endpoint] = append(byEndpoint[w.Endpoint], w)
+				}
+			}
+			put[ch.Spec.Name] = ch.LastWish
+			for name, wishes := range byEndpoint {
+				asked = true
+				id, timeout := fleet.EndpointID{Chain: ch.Spec.Name, Name: name}, time.Duration(ch.Endpoint(name).Spec.Timeout)*time.Millisecond
+				wg.Go(func() {
+					for _, w := range wishes {
+						c.Ask(ctx, id, timeout, w)
+					}
+				})
+			}
+		}
+		wg.Wait()
+		if !asked || ctx.Err() != nil {
+			return
+		}
+	}
 }

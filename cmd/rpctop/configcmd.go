@@ -70,7 +70,7 @@ func (a *app) configCheck() error {
 	for _, c := range cfg.Specs(nil) {
 		fmt.Fprintf(a.stdout, "%s: chain id %d, a block every %v ms\n", c.Name, c.ChainID, c.BlockTime)
 		for _, e := range c.Endpoints {
-			fmt.Fprintf(a.stdout, "  %s: operator %s, tier %d, a probe every %v ms, %d calls a day\n", e.Name, e.Operator, e.Tier, e.Every, probe.CallsPerDay(e))
+			fmt.Fprintf(a.stdout, "  %s: operator %s, tier %d, a probe every %v ms, %d calls a day\n", e.Name, e.Operator, e.Tier, e.Every, probe.CallsPerDay(c, e))
 		}
 	}
 	_, err = fmt.Fprintln(a.stdout, "the configuration is good")

@@ -105,7 +105,7 @@ func (l *leading) decorate(v *fleet.Snapshot) {
 				continue
 			}
 			id, shown := fleet.EndpointID{Chain: c.Name, Name: e.Name}, &v.Chains[i].Endpoints[j]
-			shown.PerDay = probe.CallsPerDay(e)
+			shown.PerDay = probe.CallsPerDay(c, e)
 			if p != nil {
 				shown.UsedToday = p.UsedToday(id).Calls
 				shown.Every = fleet.Millis(p.Pace(id).Milliseconds())

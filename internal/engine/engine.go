@@ -41,6 +41,7 @@ type Prober interface {
 	Confirm(id fleet.EndpointID, number uint64)
 	SetBackoff(id fleet.EndpointID, every time.Duration)
 	Identify(id fleet.EndpointID) // read chain id and genesis anew, at once
+	Ask(id fleet.EndpointID, w fleet.Wish)
 }
 
 // Bounds of the engine.
@@ -90,7 +91,8 @@ type Engine struct {
 	baseAt   fleet.Millis // At at base
 	jump     fleet.Millis // of the wall clock since, as folded
 	told     map[fleet.EndpointID]told
-	askedAll fleet.Millis // when all endpoints were last asked whether the network is there
+	wished   map[string]uint64 // by chain: the last wish that was passed on
+	askedAll fleet.Millis      // when all endpoints were last asked whether the network is there
 	meter    *Meter
 	gaps     []fleet.Gap // told by the store, not folded yet
 	gapMu    sync.Mutex  // of gaps
@@ -113,7 +115,7 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{o: o, inputs: make(chan fleet.Input, queueInputs), asks: make(chan ask), saved: make(chan saved, 1),
-		told: map[fleet.EndpointID]told{}}
+		told: map[fleet.EndpointID]told{}, wished: map[string]uint64{}}
 	e.meter = NewMeter(e.Offer)
 	e.base = o.Now()
 	wall := o.Wall()
@@ -210,6 +212,9 @@ func (e *Engine) drain() {
 		case in := <-e.inputs:
 			e.take(in)
 		default:
+			for _, t := range e.meter.Drain() {
+				e.fold(t, false)
+			}
 			return
 		}
 	}

@@ -40,6 +40,7 @@ func (e *Engine) tellProber(s *failover.State, in fleet.Input, events []fleet.Ev
 			}
 		}
 	}
+	e.passWishes(p, s)
 	switch in := in.(type) {
 	case fleet.Sample:
 		e.tellEndpoint(p, s, in.Endpoint, failed(in.Outcome))
@@ -62,6 +63,26 @@ func (e *Engine) tellProber(s *failover.State, in fleet.Input, events []fleet.Ev
 				}
 			}
 		}
+	}
+}
+
+// passWishes puts the questions that the fold has come to ask since the last
+// time.
+func (e *Engine) passWishes(p Prober, s *failover.State) {
+	for _, c := range s.Chains {
+		last := e.wished[c.Spec.Name]
+		if c.LastWish == last {
+			continue
+		}
+		if c.LastWish < last {
+			last = 0 // another chain by the same name
+		}
+		for _, w := range c.Wishes {
+			if w.ID > last {
+				p.Ask(fleet.EndpointID{Chain: c.Spec.Name, Name: w.Endpoint}, w)
+			}
+		}
+		e.wished[c.Spec.Name] = c.LastWish
 	}
 }
 

@@ -43,6 +43,10 @@ func (f *fold) causes(c *Chain) []Alarm {
 			out = append(out, Alarm{Key: "refused:" + name, Text: name + " refuses us: " + e.Gate.Evidence})
 		case GateIdentityFlap:
 			out = append(out, Alarm{Key: "flap:" + name, Text: name + " is of two chains: " + e.Gate.Evidence})
+		case GateForked:
+			if e.parted() {
+				out = append(out, Alarm{Key: "forked:" + name, Text: name + " is on another fork: " + e.Gate.Evidence})
+			}
 		case GateWrongChain:
 			out = append(out, Alarm{Key: "wrong:" + name, Text: name + " is on another chain: " + e.Gate.Evidence})
 		}
@@ -67,6 +71,10 @@ func (f *fold) causes(c *Chain) []Alarm {
 	if c.FrozenAt != 0 {
 		out = append(out, Alarm{Key: "frozen", Text: "FLAP: more than " + itoa(flapMost) + " soft switches in 10 minutes; soft switching is frozen"})
 	}
+	if why := c.disputed(); why != "" {
+		out = append(out, Alarm{Key: "disputed", Text: "disputed: " + why})
+	}
+	out = append(out, c.watchAlarms()...)
 	if c.Stalled {
 		out = append(out, Alarm{Key: "stall", Text: "no endpoint has a new block since " + clock(c.Ref.Since) + ", all agree"})
 	}

@@ -245,7 +245,7 @@ func (k *run) attempt(ctx context.Context, p choice, now time.Time) step {
 	}
 	k.hop(p, shown, nil)
 	if st != passOn {
-		k.remember(p.seat.id.Name, repeatable(k.mode, shown))
+		k.remember(p.seat.id.Name, repeatable(shown.Outcome))
 	}
 	return st
 }

@@ -159,7 +159,7 @@ func (k *run) nobody() fleet.Outcome {
 // down may have the method; for all else the eligible ones whose head is high
 // enough.
 func (k *run) covered(c fleet.Class) bool {
-	if k.line == nil || len(k.res.Trace) == 0 {
+	if k.line == nil || len(k.res.Trace) == 0 || c == fleet.ClassLocalDenial {
 		return false
 	}
 	now := k.c.Now()
@@ -170,7 +170,9 @@ func (k *run) covered(c fleet.Class) bool {
 		if c == fleet.ClassUnsupported {
 			counts = g == nil || !g.Quarantine() && g.Name != GateEjected && g.Name != GateRefused
 		}
-		if counts && k.wants(st) && !k.said(st.id.Name, c) {
+		// Who does not offer the method cannot know.
+		silent := !k.said(st.id.Name, c) && !(c == fleet.ClassNotYetVisible && k.said(st.id.Name, fleet.ClassUnsupported))
+		if counts && k.wants(st) && silent {
 			return false
 		}
 	}

@@ -12,13 +12,16 @@ const (
 	// hotSpan is how long the overlay may take an endpoint out on its own:
 	// ample time for the fold, whose word counts from then on.
 	hotSpan = 2 * time.Second
+	// wrongSpan is the same for a wrong identity whose row is on its way to the
+	// fold; rightFor, if the row was not taken.
+	wrongSpan = 10 * time.Second
 	// rowsASecond bounds single failure rows per endpoint and kind.
 	rowsASecond = 3
 )
 
 // hot is what this process knows of an endpoint from its own attempts before
 // the fold does: failures in a row, and a gate that lasts for hotSpan at most
-// (wrong-chain: until the fold has it, or ten minutes). Only attempts that are
+// (wrong-chain: see wrongSpan). Only attempts that are
 // charged to the endpoint change it; denials, cancels and reverts do not.
 type hot struct {
 	id    fleet.EndpointID
@@ -153,13 +156,13 @@ func (h *hot) shut(now time.Time, d time.Duration, g fleet.Gate) {
 	h.until.Store(end)
 }
 
-// folded hands a quarantine over to the fold, once that has it.
-func (h *hot) folded() {
+// folded hands a quarantine over to the fold: now if it has it, soon if the row
+// is on its way.
+func (h *hot) folded(by int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.gate.Quarantine() {
-		h.gate = fleet.Gate{}
-		h.until.Store(0)
+		h.until.Store(min(h.until.Load(), by))
 	}
 }
 
@@ -201,10 +204,14 @@ func (c *Caller) note(st *seat, kind fleet.Kind, s *State, a, shown *fleet.Attem
 		st.hot.refuse(now, a.Outcome, 0)
 		row = true
 	}
+	wrong := f.Outcome.Class == fleet.ClassWrongChain
 	if c.Note == nil {
 		return
 	}
-	if row && st.hot.mayTell(kind, now) && c.Note.Failure(f) {
+	if row && (st.hot.mayTell(kind, now) || wrong) && c.Note.Failure(f) {
+		if wrong {
+			st.hot.folded(now.Add(wrongSpan).UnixNano())
+		}
 		return
 	}
 	c.Note.Attempt(kind, a)

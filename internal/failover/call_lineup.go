@@ -85,7 +85,7 @@ func (c *Caller) seat(s *State, ch *Chain, ask Ask) *lineup {
 		st := seat{id: id, e: e, hot: c.hotOf(id), eligible: x.Eligible, why: x.Why, own: e.deadline(ask.Kind, s.At)}
 		st.late = ask.Tip && e.Lag != nil && *e.Lag >= soft
 		if e.Wrong != "" || e.Flap {
-			st.hot.folded()
+			st.hot.folded(0)
 		}
 		l.seats = append(l.seats, st)
 	}

@@ -19,7 +19,7 @@ const (
 // readPrefixes begin the names of methods without a kind of their own that
 // read only. What is not listed may change something.
 var readPrefixes = [...]string{
-	"eth_get", "eth_protocolVersion", "eth_accounts", "eth_coinbase", "eth_mining", "eth_hashrate", "eth_pendingTransactions", "eth_config",
+	"eth_get", "eth_protocolVersion", "eth_accounts", "eth_coinbase", "eth_mining", "eth_hashrate", "eth_pendingTransactions", "eth_config", "eth_capabilities",
 	"net_", "web3_", "txpool_", "trace_", "arbtrace_", "debug_trace", "debug_get", "debug_storageRangeAt", "ots_", "erigon_", "rollup_", "optimism_", "zks_",
 }
 
@@ -103,11 +103,12 @@ func next(m mode, o fleet.Outcome, sent bool) step {
 }
 
 // repeatable reports whether the same endpoint may be asked once more in the
-// same call: its failure was of the moment.
-func repeatable(m mode, a *fleet.Attempt) bool {
-	switch a.Outcome.Class {
+// same call: its failure was of the moment. A write of unknown fate has ended
+// the call before.
+func repeatable(o fleet.Outcome) bool {
+	switch o.Class {
 	case fleet.ClassTransportFailure, fleet.ClassMalformed, fleet.ClassServerError:
-		return m == modeRead || !a.Sent
+		return true
 	}
 	return false
 }

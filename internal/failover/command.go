@@ -158,6 +158,7 @@ func (f *fold) command(in fleet.Command) {
 func (f *fold) clear(c *Chain, name string) {
 	if name == "" {
 		c.FrozenAt, c.FrozenOff = 0, f.s.At
+		c.Split = nil
 	}
 	for i := range c.Endpoints {
 		if name != "" && c.Endpoints[i].Spec.Name != name {
@@ -170,6 +171,7 @@ func (f *fold) clear(c *Chain, name string) {
 		}
 		e.Wrong, e.RightSince, e.WrongTimes, e.Flap = "", 0, nil, false
 		e.unfork()
+		e.SelfOdd, e.SelfRun, e.Ignores, e.SplitAt = "", 0, false, 0
 		e.Gates, e.ReturnAt = 0, 0
 	}
 }

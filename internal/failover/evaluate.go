@@ -119,6 +119,10 @@ func (f *fold) firstReason(c *Chain, name string) string {
 // incumbent for long enough.
 func (f *fold) challenge(c *Chain, r Ranking, inc *Endpoint) {
 	s, p := f.s, f.s.Policy
+	if c.disputed() != "" {
+		c.Beaten = 0 // whoever is better may be on the wrong side
+		return
+	}
 	var own, rival fleet.Candidate
 	var rivalE *Endpoint
 	for _, x := range r.Candidates[:r.Eligible] {

@@ -45,6 +45,8 @@ func (f *fold) gateOf(c *Chain, e *Endpoint) *fleet.Gate {
 			g.Until = e.RightSince + rightFor
 		}
 		return g
+	case e.parted():
+		return &fleet.Gate{Name: GateForked, Evidence: e.Forked, Ends: "the others' block at the common height, `clear`, or a change of the config"}
 	case e.Forked != "":
 		return &fleet.Gate{Name: GateForked, Evidence: e.Forked, Ends: "others that confirm it, `clear`, or a change of the config"}
 	case e.Refused != nil:
@@ -57,6 +59,8 @@ func (f *fold) gateOf(c *Chain, e *Endpoint) *fleet.Gate {
 		return &fleet.Gate{Name: GateDown, Evidence: "every attempt of this run failed, last " + e.lastFailure(), Ends: "an answer"}
 	case e.ChainID == "" || e.ChainID == "0" || e.Reprove:
 		return &fleet.Gate{Name: GateIdentityUnknown, Evidence: e.unread(), Ends: "an answer to eth_chainId"}
+	case e.SelfRun >= oddRuns:
+		return &fleet.Gate{Name: GateStale, Evidence: e.SelfOdd, Ends: "an answer that is consistent with itself"}
 	case e.Stale:
 		_, hard, _ := c.bounds()
 		return &fleet.Gate{Name: GateStale, Evidence: e.staleText(hard), Ends: "2 samples in a row within the soft limit, each with a new block"}

@@ -54,6 +54,9 @@ func (f *fold) advance(c *Chain, at fleet.Millis) {
 	trusted := corroborated || c.oneOperator()
 	best := support
 	for i, e := range c.Endpoints {
+		if e.parted() {
+			continue // only hashes heal what hashes have shown
+		}
 		if !f.counts(c, e) {
 			if f.future(e) && e.identified(c) {
 				f.endpoint(c, i).fork(forkFuture, "its head's timestamp, "+utoa(e.Head.Time)+", lies in the future")
@@ -118,7 +121,7 @@ func (f *fold) supportOf(c *Chain, unconfirmed bool) (h fleet.Head, corroborated
 	heads := make([]fleet.Head, 0, 8)
 	operators := make([]string, 0, 8)
 	for _, e := range c.Endpoints {
-		if !f.counts(c, e) || e.Forked != "" && !(unconfirmed && e.ForkedBy != forkHash) {
+		if !f.counts(c, e) || e.Forked != "" && !(unconfirmed && !e.parted()) {
 			continue
 		}
 		if i := slices.Index(operators, e.Spec.Operator); i < 0 {
@@ -193,9 +196,7 @@ func (e *Endpoint) confirm(c *Chain, in fleet.Reading, at fleet.Millis) {
 		e.unfork()
 		e.Confirmed = at
 	case e.OddAt == 0:
-		e.OddAt = at // two blocks later it may have been a reorg
-	case at-e.OddAt >= 2*c.Spec.BlockTime:
-		e.fork(forkHash, "has "+in.Hash.Short()+" at height "+utoa(in.Number)+", where the others have "+e.ConfirmOf.Short())
+		e.OddAt = at // a reorg, or a fork: the comparison at the common block tells
 	}
 }
 
@@ -203,13 +204,15 @@ func (e *Endpoint) confirm(c *Chain, in fleet.Reading, at fleet.Millis) {
 const (
 	forkFuture      = "future"      // a block from the future
 	forkUnconfirmed = "unconfirmed" // far ahead, and nobody confirms
-	forkHash        = "hash"        // another block at a height that others agree on
+	forkCommon      = "common"      // another block at the common height, see common.go
+	forkFinality    = "finality"    // another finalized block, see finality.go
 )
 
 func (e *Endpoint) fork(by, evidence string) { e.ForkedBy, e.Forked = by, evidence }
 
 func (e *Endpoint) unfork() {
 	e.Ahead, e.Forked, e.ForkedBy, e.Confirm, e.Denies, e.OddAt = false, "", "", 0, 0, 0
+	e.ForkAt, e.ForkDepth = 0, 0
 }
 
 func (c *Chain) knows(n uint64, h fleet.Hash) bool {

@@ -106,10 +106,16 @@ func (c *Chain) skew() fleet.Millis {
 	return all[(len(all)-1)/2]
 }
 
-// late reports whether an endpoint's last lag is at or beyond the soft limit.
+// late reports whether an endpoint's last lag is at or beyond the soft limit,
+// or what it says of its own blocks does not fit together, so that its head
+// cannot be relied on.
 func (c *Chain) late(e *Endpoint) bool {
 	soft, _, _ := c.bounds()
-	return e.Lag != nil && *e.Lag >= soft
+	return e.lateBy(soft)
+}
+
+func (e *Endpoint) lateBy(soft fleet.Millis) bool {
+	return e.Lag != nil && (*e.Lag >= soft || e.SelfOdd != "")
 }
 
 // stalled reports whether nobody has advanced for a time that is the chain's.

@@ -37,9 +37,11 @@ func (r Ranking) First() string {
 func Order(s *State, c *Chain, ask Ask) Ranking {
 	costs := s.costs(c, ask.Kind)
 	pin := s.override(c.Spec.Name, fleet.ActionPin, "")
+	soft, _, softWhy := c.bounds() // once: they look at every endpoint
+	late := func(e *Endpoint) bool { return e.lateBy(soft) }
 	anyFresh := false
 	for _, e := range c.Endpoints {
-		anyFresh = anyFresh || e.Gate == nil && !c.late(e)
+		anyFresh = anyFresh || e.Gate == nil && !late(e)
 	}
 	type entry struct {
 		fleet.Candidate
@@ -53,7 +55,7 @@ func Order(s *State, c *Chain, ask Ask) Ranking {
 		x := entry{tier: e.Spec.Tier, inc: e.Spec.Name == c.Incumbent}
 		x.Endpoint, x.Cost, x.Gate, x.Eligible = e.Spec.Name, costs[i], e.Gate, e.Gate == nil
 		x.pinned = pin != nil && pin.Endpoint == e.Spec.Name
-		x.late = ask.Tip && anyFresh && c.late(e) && !(x.pinned && pin.Strict)
+		x.late = ask.Tip && anyFresh && late(e) && !(x.pinned && pin.Strict)
 		if pin != nil && pin.Strict && !x.pinned && x.Eligible {
 			x.Eligible = false
 			x.Why, x.Needs = "strict pin to "+pin.Endpoint+" by "+pin.Author, "the pin's end"
@@ -75,9 +77,15 @@ func Order(s *State, c *Chain, ask Ask) Ranking {
 		default:
 			r.Eligible++
 			x.Rank = r.Eligible
-			x.Why = whyHere(c, e, x.pinned, x.late, x.inc)
+			x.Why = whyHere(e, x.pinned, x.inc)
+			if x.late {
+				x.Why = "passed over for reads of the tip: " + span(*e.Lag) + " behind, soft limit " + span(soft) + " (" + softWhy + ")"
+			}
+			if x.late && e.SelfOdd != "" {
+				x.Why = "passed over for reads of the tip: " + e.SelfOdd
+			}
 			if i > 0 {
-				x.Needs = c.needs(entries[0].Candidate, x.Candidate, e, s.Policy)
+				x.Needs = c.needs(entries[0].Candidate, x.Candidate, e, late(e), s.Policy)
 			}
 		}
 		r.Candidates = append(r.Candidates, x.Candidate)
@@ -137,11 +145,8 @@ func order(a, b float64) int {
 	return 0
 }
 
-func whyHere(c *Chain, e *Endpoint, pinned, late, incumbent bool) string {
-	soft, _, why := c.bounds()
+func whyHere(e *Endpoint, pinned, incumbent bool) string {
 	switch {
-	case late:
-		return "passed over for reads of the tip: " + span(*e.Lag) + " behind, soft limit " + span(soft) + " (" + why + ")"
 	case pinned:
 		return "pinned"
 	case incumbent:
@@ -151,12 +156,12 @@ func whyHere(c *Chain, e *Endpoint, pinned, late, incumbent bool) string {
 }
 
 // needs says what would have to change for an eligible endpoint to serve.
-func (c *Chain) needs(first, x fleet.Candidate, e *Endpoint, p fleet.Policy) string {
+func (c *Chain) needs(first, x fleet.Candidate, e *Endpoint, late bool, p fleet.Policy) string {
 	top := c.Endpoint(first.Endpoint)
 	switch {
 	case e.Spec.Tier > top.Spec.Tier:
 		return "no eligible endpoint of a lower tier than " + itoa(int64(e.Spec.Tier))
-	case c.late(e):
+	case late:
 		return "a lag below the soft limit"
 	case first.Cost.Total > x.Cost.Total:
 		return first.Endpoint + " beaten by x" + ratio(p.StickyRatio) + " and " + ftoa(float64(p.StickyGap)/1000) + " ms for " + span(p.StickyBeaten) + "; now " + ftoa(first.Cost.Total) + " against " + ftoa(x.Cost.Total) + " ms"

@@ -46,7 +46,11 @@ func anyInput(t *rapid.T, w *world) fleet.Input {
 		return fleet.Outcome{Class: rapid.SampledFrom([]fleet.Class{fleet.ClassOK, fleet.ClassOK, fleet.ClassOK, fleet.ClassTransportFailure, fleet.ClassRateLimited,
 			fleet.ClassRemoteDenial, fleet.ClassServerError, fleet.ClassMalformed, fleet.ClassLocalFault, fleet.ClassNone}).Draw(t, "class")}
 	}
-	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	switch rapid.IntRange(0, 11).Draw(t, "kind") {
+	case 10, 11:
+		if r, ok := anyAnswer(t, w, outcome); ok {
+			return r
+		}
 	case 0:
 		return fleet.Tick{}
 	case 1:
@@ -72,8 +76,33 @@ func anyInput(t *rapid.T, w *world) fleet.Input {
 	return s
 }
 
+// anyAnswer draws the answer to a question that the fold has asked.
+func anyAnswer(t *rapid.T, w *world, outcome func() fleet.Outcome) (fleet.Reading, bool) {
+	wishes := w.chain().Wishes
+	if len(wishes) == 0 {
+		return fleet.Reading{}, false
+	}
+	x := rapid.SampledFrom(wishes).Draw(t, "wish")
+	r := fleet.Reading{Endpoint: id(x.Endpoint), What: x.What, Outcome: outcome(), Number: x.Number, Hash: x.Hash, Watch: "w"}
+	switch {
+	case x.What == fleet.ReadCommon:
+		r.Hash = hashOf(x.Number, byte(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "side")))
+	case x.What == fleet.ReadWatch && x.Watch == "" && rapid.Bool().Draw(t, "at latest"):
+		r.What = fleet.ReadWatchHead
+		if h := w.chain().Endpoint(x.Endpoint).Head; h != nil {
+			r.Number, r.Hash = h.Number, h.Hash
+		}
+	}
+	if r.Outcome.OK() {
+		r.Value = rapid.SampledFrom([]string{"7", "7", "7", "8"}).Draw(t, "value")
+	}
+	return r, true
+}
+
 func walk(t *rapid.T, step func(w *world, before *State, in fleet.Input)) {
-	w := newWorld(t, spec(1_000, "a:", "b:", "c:x"))
+	c := watched(1_000, "a:", "b:", "c:x")
+	c.Endpoints[2].Local = false
+	w := newWorld(t, c)
 	n := rapid.IntRange(1, 80).Draw(t, "rows")
 	for range n {
 		w.at += fleet.Millis(rapid.SampledFrom([]int{0, 1, 300, 1_000, 20_000, 700_000}).Draw(t, "pause"))

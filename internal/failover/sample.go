@@ -200,13 +200,16 @@ func (f *fold) reading(in fleet.Reading) {
 		if good {
 			e.Syncing = in.Value
 		}
-	case fleet.ReadSafe:
-		e.Safe = number(in)
-	case fleet.ReadFinalized:
-		e.Finalized = number(in)
-		if good {
-			e.FinalizedOf = in.Hash
-		}
+	case fleet.ReadSafe, fleet.ReadFinalized:
+		f.finality(c, e, in)
+	case fleet.ReadCommon:
+		f.common(c, e, in)
+		f.compare(c)
+	case fleet.ReadWatch, fleet.ReadWatchHead:
+		f.watchAnswer(c, e, in)
+		f.compare(c)
+	case fleet.ReadBeyond:
+		f.beyond(c, e, in)
 	case fleet.ReadConfirm:
 		e.confirm(c, in, f.s.At)
 		f.advance(c, f.s.At)

@@ -59,6 +59,14 @@ type Chain struct {
 	Alarms    []Alarm         `json:"alarms"`
 	Failovers []Failover      `json:"failovers"` // told within the last seconds, oldest first
 	Endpoints []*Endpoint     `json:"endpoints"`
+
+	// The comparison of the endpoints with each other.
+	Common   *Common      `json:"common"`
+	Split    *Split       `json:"split"` // nil: they agree
+	Finals   []Final      `json:"finals"`
+	Watches  []*Watch     `json:"watches"` // in the order of the config
+	Wishes   []fleet.Wish `json:"wishes"`  // questions that wait for their answer, oldest first
+	LastWish uint64       `json:"last_wish"`
 }
 
 // Ref is the reference head: the highest block that two operators support, or
@@ -143,6 +151,16 @@ type Endpoint struct {
 	ConfirmOf fleet.Hash     `json:"confirm_of"`
 	Confirmed fleet.Millis   `json:"confirmed"` // when it last returned our reference hash
 	Denies    int            `json:"denies"`    // questions for it in a row that brought nothing
+
+	// Comparison with the others.
+	Compared  fleet.Millis `json:"compared"`   // when it was last asked for a common block; 0: not yet
+	SplitAt   fleet.Millis `json:"split_at"`   // when it last did not know a block below its own head; 0: never
+	ForkAt    fleet.Millis `json:"fork_at"`    // since when it is held apart for a proven fork
+	ForkDepth uint64       `json:"fork_depth"` // of that, at least; 0: not known
+	SelfOdd   string       `json:"self_odd"`   // how it contradicts itself; "": it does not
+	SelfRun   int          `json:"self_run"`   // readings in a row in which it did
+	Ignores   bool         `json:"ignores"`    // answers state reads for blocks that nobody has
+	BeyondAt  fleet.Millis `json:"beyond_at"`  // when that was last tried; 0: not yet
 
 	// Outcomes. Counts are of this run, weights decay with a half-life of five minutes.
 	Samples    uint64               `json:"samples"`

@@ -116,6 +116,7 @@ func (f *fold) lead(in fleet.Lead) {
 	for i := range f.s.Chains {
 		c := f.chain(i)
 		c.Ref, c.Sightings, c.Known, c.Beaten, c.Stalled, c.Served = nil, nil, nil, 0, false, false
+		c.Common, c.Split, c.Wishes, c.Finals, c.Watches = nil, nil, nil, nil, nil
 		for j := range c.Endpoints {
 			e := f.endpoint(c, j)
 			e.newRun()
@@ -128,6 +129,7 @@ func (e *Endpoint) newRun() {
 	e.ChainID, e.Head, e.HeadAt, e.Lag, e.LagBlocks, e.LagFrom = "", nil, 0, nil, nil, ""
 	e.unfork()
 	e.Stale, e.FreshRun, e.Confirmed = false, 0, 0
+	e.Compared, e.SplitAt, e.SelfOdd, e.SelfRun, e.Ignores, e.BeyondAt = 0, 0, "", 0, false, 0
 	e.Samples, e.Answered, e.Failures, e.Run, e.Window = 0, 0, 0, 0, nil
 	e.LastTiming = fleet.Timing{}
 	e.Last, e.LastAt, e.Refused, e.HoldUntil, e.Breaker = fleet.Outcome{}, 0, nil, 0, Breaker{}
@@ -168,12 +170,17 @@ func adopt(was *Chain, spec fleet.ChainSpec) *Chain {
 	}
 	ends := spec.Endpoints
 	c.Spec, c.Spec.Endpoints, c.Endpoints = spec, nil, nil
+	c.Common, c.Split, c.Wishes, c.Finals = nil, nil, nil, nil
+	c.adoptWatches()
 	for _, es := range ends {
 		e := &Endpoint{Spec: es}
 		if was != nil {
 			if o := was.Endpoint(es.Name); o != nil && o.Spec.Fingerprint == es.Fingerprint {
 				*e = *o
 				e.Spec = es
+				if e.parted() {
+					e.unfork()
+				}
 			}
 		}
 		c.Endpoints = append(c.Endpoints, e)
@@ -200,7 +207,9 @@ func (f *fold) tick() {
 	f.s.Overrides = kept
 	f.release()
 	for i := range f.s.Chains {
-		f.tellFailovers(f.chain(i))
+		c := f.chain(i)
+		f.tellFailovers(c)
+		f.compare(c)
 		f.evaluate(i)
 	}
 }

@@ -44,6 +44,7 @@ func (s *State) viewChain(c *Chain) fleet.ChainView {
 			Corroborated: c.Ref.Corroborated, By: c.supporters()}
 	}
 	costs := s.costs(c, headRanking)
+	v.Disputed, v.Watches = c.disputed(), c.viewWatches()
 	for i, e := range c.Endpoints {
 		v.Endpoints = append(v.Endpoints, s.viewEndpoint(c, e, costs[i]))
 	}
@@ -92,6 +93,8 @@ func (s *State) viewEndpoint(c *Chain, e *Endpoint, cost fleet.CostTerms) fleet.
 		v.Evidence = e.Gate.Evidence
 	case !e.Last.OK() && e.Last.Class != fleet.ClassNone:
 		v.Evidence = e.Last.Evidence()
+	case v.State == StateLagging && e.SelfOdd != "":
+		v.Evidence = e.SelfOdd
 	case v.State == StateLagging:
 		v.Evidence = span(*e.Lag) + " and " + blocks(*e.LagBlocks) + " behind, soft limit " + span(soft) + " (" + bound + ")"
 	}
@@ -126,6 +129,18 @@ func (s *State) flags(c *Chain, e *Endpoint) []string {
 	out := []string{}
 	if len(e.Backsteps) >= 2 {
 		out = append(out, "multi-backend")
+	}
+	if e.SplitAt != 0 && s.At-e.SplitAt < splitShown {
+		out = append(out, "split-backend")
+	}
+	if e.SelfOdd != "" {
+		out = append(out, "self-inconsistent")
+	}
+	if c.disputes(e.Spec.Name) {
+		out = append(out, "disputed")
+	}
+	if e.Ignores {
+		out = append(out, "ignores-block")
 	}
 	if e.Ahead || c.Ref != nil && !c.Ref.Corroborated && e.Head != nil {
 		out = append(out, "uncorroborated")

@@ -84,6 +84,9 @@ func (o Outcome) Charge() Charge {
 	case ClassOK, ClassDeterministicRevert, ClassTxKnown:
 		return ChargeSuccess
 	case ClassRateLimited:
+		if o.Sub == SubSender {
+			return ChargeNothing // the sending account's, at every endpoint
+		}
 		return ChargeThrottle
 	case ClassTransportFailure, ClassMalformed:
 		return ChargeFailure

@@ -263,7 +263,7 @@ func TestTheStatedCostOfADayHolds(t *testing.T) {
 				p := Start(t.Context(), Options{Asker: door, Chains: chainOf(spec), Sink: func(fleet.Input) {}})
 				pass(24*time.Hour - time.Second)
 				p.Close()
-				got, want := int64(door.count("", "")), CallsPerDay(spec)
+				got, want := int64(door.count("", "")), CallsPerDay(chainOf(spec)[0], spec)
 				if diff := got - want; diff < -want/50 || diff > want/50 {
 					t.Errorf("%d calls a day, stated %d", got, want)
 				}

@@ -6,8 +6,9 @@
 // It decides nothing about health: what an answer means for an endpoint is the
 // fold's affair, and how often a broken endpoint is asked is told from outside
 // (SetBackoff). It knows no URL and opens no connection. What our own rules
-// refused yields no sample and no reading; it is counted as a denial, and that
-// is all.
+// refused in a round yields no sample and no reading; it is counted as a denial,
+// and that is all. A question that the fold asked (Ask) is answered in any case:
+// a denial then stands as a reading of the class local-denial.
 package probe
 
 import (

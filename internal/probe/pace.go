@@ -13,6 +13,7 @@ const (
 	maxQuota  = time.Hour        // of a quota that is used up
 	refused   = 10 * time.Minute // between probes of an endpoint that refuses us
 	tenth     = 10               // rounds from one full round to the next
+	third     = 3                // rounds from one comparison with the others to the next
 	hundredth = 100              // rounds from one look at block 0 to the next
 )
 
@@ -24,21 +25,28 @@ func everyOf(s fleet.EndpointSpec) time.Duration {
 }
 
 // CallsPerRound is the mean number of calls of a regular round on a kept
-// connection: the head, the chain id, and what every 10th and every 100th
-// round asks.
-func CallsPerRound(s fleet.EndpointSpec) float64 {
+// connection: the head, the chain id, what every 10th and every 100th round
+// asks, and the comparison with the others in every third, in each round of
+// one's own endpoints.
+func CallsPerRound(c fleet.ChainSpec, s fleet.EndpointSpec) float64 {
 	const full = 4.0/tenth + 1.0/hundredth
-	if s.Local {
-		return 1 + 1 + full
+	compare := 0.0
+	if n := len(c.Watches); n > 0 {
+		compare = 1 + 1 + 2*float64(n) // the common block, the head, each watch at both
+	} else if len(c.Endpoints) > 1 {
+		compare = 1
 	}
-	return 1 + 1.0/tenth + full
+	if s.Local {
+		return 1 + 1 + full + compare
+	}
+	return 1 + 1.0/tenth + full + compare/third
 }
 
 // CallsPerDay is what probing will cost an endpoint on a quiet day, for the
 // sentence "N calls a day per endpoint". Suspicion comes on top, within the
 // same budget.
-func CallsPerDay(s fleet.EndpointSpec) int64 {
-	n := int64(day.Seconds() / everyOf(s).Seconds() * CallsPerRound(s))
+func CallsPerDay(c fleet.ChainSpec, s fleet.EndpointSpec) int64 {
+	n := int64(day.Seconds() / everyOf(s).Seconds() * CallsPerRound(c, s))
 	if s.PerDay > 0 {
 		n = min(n, s.PerDay-s.PerDay/10)
 	}

@@ -37,7 +37,7 @@ func Start(ctx context.Context, o Options) *Prober {
 	now := time.Now()
 	for _, c := range o.Chains {
 		for _, e := range c.Endpoints {
-			r := newRunner(o, c.Name, e, now)
+			r := newRunner(o, c, e, now)
 			p.runners[r.id] = r
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -117,4 +118,16 @@ func (l *line) ask(ctx context.Context, q question) (a *fleet.Attempt, denial *f
 		return nil, nil
 	}
 	return a, nil
+}
+
+// askAllowance calls allowance(owner, spender) of a watch's token at a block,
+// which is given as JSON.
+func askAllowance(w fleet.WatchSpec, block string) question {
+	return question{"eth_call", fmt.Sprintf(`[{"to":"%s","data":"0xdd62ed3e%s%s"},%s]`, w.Token, word(w.Owner), word(w.Spender), block)}
+}
+
+// word is an address as an argument of a call: 64 hex digits.
+func word(address string) string {
+	digits := strings.ToLower(strings.TrimPrefix(address, "0x"))
+	return strings.Repeat("0", max(0, 64-len(digits))) + digits
 }

@@ -17,6 +17,7 @@ type runner struct {
 	spec   fleet.EndpointSpec
 	seed   uint64
 	sink   func(fleet.Input)
+	chain  fleet.ChainSpec
 	ledger ledger
 	wake   chan struct{} // capacity 1: something below has changed
 
@@ -33,24 +34,27 @@ type runner struct {
 	confirm   *uint64   // height to be confirmed
 	confirmed time.Time // start of the last confirmation
 	rounds    int64     // regular ones that were held
-	spent     int64     // calls of these
+	spent     int64     // calls of these, and of wishes
+	wishes    []wish    // in the order of asking
 	denials   uint64
 
 	// of the goroutine alone
 	want        wants
 	genesisRead bool
 	wary        bool
+	byNumber    bool // reads by block hash are refused
 }
 
 // job is what is due.
 type job struct {
 	regular, suspicion bool
 	confirm            *uint64
+	wish               *fleet.Wish
 }
 
-func newRunner(o Options, chain string, spec fleet.EndpointSpec, now time.Time) *runner {
-	id := fleet.EndpointID{Chain: chain, Name: spec.Name}
-	r := &runner{spec: spec, seed: o.Seed, sink: o.Sink, wake: make(chan struct{}, 1), want: wantAll}
+func newRunner(o Options, chain fleet.ChainSpec, spec fleet.EndpointSpec, now time.Time) *runner {
+	id := fleet.EndpointID{Chain: chain.Name, Name: spec.Name}
+	r := &runner{spec: spec, chain: chain, seed: o.Seed, sink: o.Sink, wake: make(chan struct{}, 1), want: wantAll}
 	r.asker, r.id, r.timeout = o.Asker, id, timeoutOf(spec)
 	r.hooks = Hooks{Fault: o.Hooks.Fault, Denied: func(id fleet.EndpointID, d *fleet.Denial) {
 		r.mu.Lock()
@@ -121,6 +125,10 @@ func (r *runner) next(now time.Time) (job, time.Duration) {
 		}
 		wait = min(wait, at.Sub(now))
 	}
+	if !j.regular && !j.suspicion && j.confirm == nil {
+		w, next := r.nextWish(now)
+		j.wish, wait = w, min(wait, next)
+	}
 	return j, min(max(wait, 0), look)
 }
 
@@ -139,6 +147,10 @@ func (r *runner) guard(ctx context.Context, j job) {
 		if v, ok := confirm(ctx, l, *j.confirm); ok {
 			r.sink(v)
 		}
+		return
+	}
+	if j.wish != nil {
+		r.grant(ctx, *j.wish)
 		return
 	}
 	r.probe(ctx, j, start)
@@ -281,7 +293,7 @@ func (r *runner) pace(now time.Time) time.Duration {
 	// What rounds have really cost (reconnections ask more) outweighs the plan
 	// as they become many.
 	const weight = tenth
-	perRound := (weight*CallsPerRound(r.spec) + float64(r.spent)) / (weight + float64(r.rounds))
+	perRound := (weight*CallsPerRound(r.chain, r.spec) + float64(r.spent)) / (weight + float64(r.rounds))
 	return stretch(every, perRound, r.ledger.turnsLeft(now), midnightAfter(now).Sub(now))
 }
 

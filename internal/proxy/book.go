@@ -116,10 +116,10 @@ func (b *book) view(ch *chain, named string, params json.RawMessage, now time.Ti
 	}
 	b.settle(s, ref)
 	v.floor = max(v.floor, s.floor)
-	for _, r := range slices.Backward(s.relays) {
+	for _, r := range s.relays {
+		v.floor = max(v.floor, r.block) // for the session itself even above the reference head
 		if r.pins(ref) {
-			v.only = r.endpoint
-			break
+			v.only = r.endpoint // the newest counts
 		}
 	}
 	return v
@@ -218,7 +218,7 @@ func (b *book) nextNonce(ch *chain, sender common.Address, now time.Time) (next 
 		return 0, false
 	}
 	for _, r := range s.relays {
-		if r.signed && r.block == 0 && !r.lost {
+		if r.signed && r.endpoint != "" && r.block == 0 && !r.lost {
 			next, ok = max(next, r.nonce+1), true
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 			return false
 		}
 	}
-	if r.Header.Get("Upgrade") != "" {
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // h2c, which some clients offer, may be ignored
 		return s.refuse(w, r, http.StatusNotImplemented, "WebSocket is not offered; POST to the same address")
 	}
 	read := r.URL.Path == "/healthz" || r.URL.Path == "/metrics"
@@ -64,12 +64,21 @@ const tooLarge = "the body is too large"
 // refuse answers in plain text, and names nothing but the reason.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, why string) bool {
 	s.metrics.refused(status)
-	s.o.Log.Warn("refused a request", "status", status, "why", why, "from", r.RemoteAddr)
+	s.tell("refused a request", "status", status, "why", why, "from", r.RemoteAddr)
 	if status == http.StatusRequestEntityTooLarge || status == http.StatusRequestTimeout {
 		w.Header().Set("Connection", "close") // the rest of the body is not waited for
 	}
 	http.Error(w, why, status)
 	return false
+}
+
+// tell logs a refusal, at most one a second: whoever may reach the port may
+// repeat it as often. The metrics count all.
+func (s *Server) tell(msg string, args ...any) {
+	now := s.o.Now().Unix()
+	if was := s.told.Load(); was != now && s.told.CompareAndSwap(was, now) {
+		s.o.Log.Warn(msg, args...)
+	}
 }
 
 // hostKnown: a name that only this machine answers to, or the address that the

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -39,6 +38,7 @@ type node struct {
 	*httptest.Server
 	mu     sync.Mutex
 	asked  []asked
+	quiet  bool // keeps no log
 	answer func(w http.ResponseWriter, r asked)
 }
 
@@ -61,7 +61,9 @@ func newNode(t testing.TB, answer func(w http.ResponseWriter, r asked)) *node {
 			return
 		}
 		n.mu.Lock()
-		n.asked = append(n.asked, a)
+		if !n.quiet {
+			n.asked = append(n.asked, a)
+		}
 		f := n.answer
 		n.mu.Unlock()
 		f(w, a)
@@ -123,7 +125,8 @@ type world struct {
 	url    string
 	http   *http.Client
 	addr   string
-	susp   atomic.Int64
+	susp   atomic.Int64 // suspicions
+	id     uint64       // of the chain
 }
 
 type worldOptions struct {
@@ -132,7 +135,8 @@ type worldOptions struct {
 	policy func(*fleet.Policy)
 	proxy  func(*Options)
 	chain  func(*fleet.ChainSpec)
-	client time.Duration
+	id     uint64 // of the chain; 0: testChain
+	height uint64 // of all heads at first; 0: 100
 }
 
 const testChain = 100
@@ -142,15 +146,18 @@ func newWorld(t testing.TB, o worldOptions) *world {
 	if o.names == nil {
 		o.names = []string{"a", "b"}
 	}
-	w := &world{t: t, nodes: map[string]*node{}}
-	spec := fleet.ChainSpec{Name: "main", ChainID: testChain, BlockTime: 1_000}
+	w := &world{t: t, nodes: map[string]*node{}, id: testChain}
+	if o.id != 0 {
+		w.id = o.id
+	}
+	spec := fleet.ChainSpec{Name: "main", ChainID: w.id, BlockTime: 1_000}
 	var targets []upstream.Target
 	for i, name := range o.names {
 		n := newNode(t, result(`"0x2a"`))
 		w.nodes[name] = n
 		id := fleet.EndpointID{Chain: "main", Name: name}
 		spec.Endpoints = append(spec.Endpoints, fleet.EndpointSpec{Name: name, Operator: "op-" + name, Tier: i, Every: 1_000, Timeout: 4_000})
-		targets = append(targets, upstream.Target{ID: id, URL: n.URL + "/secret-" + name, ChainID: testChain, Timeout: 4 * time.Second, Limits: o.limits[name]})
+		targets = append(targets, upstream.Target{ID: id, URL: n.URL + "/secret-" + name, ChainID: w.id, Timeout: 4 * time.Second, Limits: o.limits[name]})
 	}
 	if o.chain != nil {
 		o.chain(&spec)
@@ -168,8 +175,8 @@ func newWorld(t testing.TB, o worldOptions) *world {
 	w.fold(fleet.Config{Policy: p, Seed: 1, Chains: []fleet.ChainSpec{spec}})
 	w.meter = engine.NewMeter(func(in fleet.Input) bool { w.fold(in); return true })
 	w.caller = &failover.Caller{State: w.state.Load, Asker: asker{w.door}, Now: time.Now, Note: w.meter}
-	w.heads(100)
-	po := Options{Chains: []Chain{{"main", testChain}}, Caller: w.caller, State: w.state.Load,
+	w.heads(max(o.height, 100))
+	po := Options{Chains: []Chain{{"main", w.id}}, Caller: w.caller, State: w.state.Load,
 		Snapshot: func() *fleet.Snapshot { return failover.View(w.state.Load()) },
 		Listen:   "127.0.0.1:0", Forward: []string{"traceparent", "x-request-id"}, Role: "test", PID: 4711,
 		Suspect: func(fleet.EndpointID) { w.susp.Add(1) }}
@@ -181,7 +188,7 @@ func newWorld(t testing.TB, o worldOptions) *world {
 	}
 	w.addr, w.url = serve(t, w.server)
 	tr := &http.Transport{MaxIdleConnsPerHost: 256}
-	w.http = &http.Client{Transport: tr, Timeout: max(o.client, 20*time.Second)}
+	w.http = &http.Client{Transport: tr, Timeout: 20 * time.Second}
 	t.Cleanup(func() {
 		tr.CloseIdleConnections()
 		w.door.Close()
@@ -242,7 +249,7 @@ func (w *world) names() (out []string) {
 
 func (w *world) head(name string, n uint64) {
 	w.fold(fleet.Sample{Endpoint: fleet.EndpointID{Chain: "main", Name: name}, Start: fleet.MillisOf(time.Now()),
-		Outcome: fleet.Outcome{Class: fleet.ClassOK}, Timing: fleet.Timing{Total: 1_000}, ChainID: "100", ChainIDClass: fleet.ClassOK, Head: headAt(n)})
+		Outcome: fleet.Outcome{Class: fleet.ClassOK}, Timing: fleet.Timing{Total: 1_000}, ChainID: utoa(w.id), ChainIDClass: fleet.ClassOK, Head: headAt(n)})
 }
 
 func headAt(n uint64) *fleet.Head {
@@ -333,26 +340,6 @@ func await(t testing.TB, what string, ok func() bool) {
 	t.Fatal("waited in vain for: " + what)
 }
 
-// logged gathers what a server logs.
-type logged struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
 func timedOut(err error) bool {
 	var n net.Error
 	return errors.As(err, &n) && n.Timeout()
@@ -363,4 +350,51 @@ type fleetChain = fleet.ChainSpec
 // overrideCmd ejects an endpoint, whoever is left.
 func overrideCmd(name string) fleet.Command {
 	return fleet.Command{ID: name, Author: "t", Action: fleet.ActionEject, Chain: "main", Endpoint: name, Reason: "test", Yes: true}
+}
+
+// clearCmd ends all overrides of the chain.
+func clearCmd() fleet.Command {
+	return fleet.Command{ID: "clear", Author: "t", Action: fleet.ActionClear, Chain: "main", Reason: "test", Yes: true}
+}
+
+func mustHash(t testing.TB, s string) fleet.Hash {
+	t.Helper()
+	h, err := fleet.ParseHash(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// newReverse serves a handler until the test has ended.
+func newReverse(t testing.TB, h http.Handler) (url string) {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// lines gathers what a server logs.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// count gives the number of lines with a text.
+func (l *lines) count(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.Lines(l.b.String()) {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
 }

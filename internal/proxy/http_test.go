@@ -35,6 +35,7 @@ func TestWhoMayAskAndHow(t *testing.T) {
 		{"the Origin of a file", ok, []string{"Origin", "null"}, 403, 0},
 		{"an allowed Origin", ok, []string{"Origin", "https://app.example.org"}, 200, 0},
 		{"an upgrade with another Origin", ok, []string{"Origin", "http://evil.example", "Upgrade", "websocket", "Connection", "Upgrade"}, 403, 0},
+		{"an offer of HTTP/2", ok, []string{"Upgrade", "h2c", "Connection", "Upgrade"}, 200, 0},
 		{"an upgrade", ok, []string{"Upgrade", "websocket", "Connection", "Upgrade"}, 501, 0},
 		{"a form", ok, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, 0},
 		{"plain text", ok, []string{"Content-Type", "text/plain"}, 415, 0},
@@ -194,7 +195,8 @@ func TestAPortInUseSaysByWhom(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = io.WriteString(c, "220 mail\r\n")
+			_, _ = c.Read(make([]byte, 1))
+			_, _ = io.WriteString(c, "500 what?\r\n")
 			c.Close()
 		}
 	}()
@@ -208,7 +210,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 	w := newWorld(t, worldOptions{proxy: func(o *Options) {
 		o.Limits.ReadHeader, o.Limits.ReadBody, o.Limits.Write = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	}})
-	w.nodes["a"].set(result(`"` + strings.Repeat("0", 16<<20) + `"`))
+	w.nodes["a"].set(result(`"` + strings.Repeat("0", 8<<20) + `"`))
 	for name, sent := range map[string]string{
 		"in the header": "POST / HTTP/1.1\r\nHost: localhost\r\nX-",
 		"in the body":   "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
@@ -239,7 +241,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		await(t, "the request", func() bool { return len(w.nodes["a"].requests()) > 0 })
 		// The server gives up although nobody reads; Shutdown would hang otherwise.
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		if err := w.server.Shutdown(ctx); err != nil {
 			t.Error(err)
@@ -301,5 +303,19 @@ func TestNobodyIsEligible(t *testing.T) {
 	}
 	if code, _ := w.get("/healthz"); code != 503 {
 		t.Errorf("/healthz: HTTP %d", code)
+	}
+}
+
+func TestRefusalsAreLoggedAndDoNotFloodTheLog(t *testing.T) {
+	var log lines
+	w := newWorld(t, worldOptions{proxy: func(o *Options) { o.Log = log.logger() }})
+	for range 50 {
+		w.post(question("eth_sendTransaction", "[]"))
+	}
+	if n := log.count("eth_sendTransaction"); n < 1 || n > 10 {
+		t.Errorf("%d lines for 50 refusals", n)
+	}
+	if _, body := w.get("/metrics"); !strings.Contains(body, `class="local-denial",kind="other"} 50`) {
+		t.Error("the metrics do not count all")
 	}
 }

@@ -111,6 +111,7 @@ func (s *Server) lookAfter(ctx context.Context, r relay) {
 	s.metrics.call(r.ch, res)
 	if n, ok := heightOf(ask.Method, res); ok {
 		s.book.seen(r.ch, r.hash, n)
+		s.o.Saw(res.Attempt.Endpoint, n)
 		return
 	}
 	endpoints, blockTime, _ := s.facts(r.ch)

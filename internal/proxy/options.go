@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"example.com/rpctop/internal/failover"
@@ -104,6 +105,7 @@ type Server struct {
 	book    *book
 	filters *filters
 	nulls   nulls
+	told    atomic.Int64 // the second of the last refusal that was logged
 	keeper  keeper
 }
 

@@ -110,9 +110,8 @@ func factsOf(v *fleet.Snapshot) (f facts) {
 func TestADenialIsOursAloneAndChangesNothing(t *testing.T) {
 	tight := admission.Limits{RPS: 0.001, Burst: 1}
 	w := newWorld(t, worldOptions{limits: map[string]admission.Limits{"a": tight, "b": tight}})
-	var g got
 	for range 4 { // uses up the bursts
-		g = w.post(question("eth_getBalance", balance))
+		w.post(question("eth_getBalance", balance))
 	}
 	drain := func() (n uint64) {
 		for _, tr := range w.meter.Drain() {
@@ -126,7 +125,7 @@ func TestADenialIsOursAloneAndChangesNothing(t *testing.T) {
 	denied := drain()
 	before := factsOf(failover.View(w.state.Load()))
 	asked := len(w.nodes["a"].requests()) + len(w.nodes["b"].requests())
-	g = w.post(question("eth_getBalance", balance))
+	g := w.post(question("eth_getBalance", balance))
 	e := g.failure(t)
 	if g.status != 429 || e.Code != codeOverloaded || g.header.Get("Retry-After") == "" {
 		t.Errorf("HTTP %d %v %s", g.status, g.header, g.body)

@@ -167,12 +167,17 @@ func asItIs(res failover.CallResult) (reply, bool) {
 		rep.result = at.Result
 		return rep, true
 	}
-	if res.Unknown || at.Outcome.Class != res.End.Class {
+	if at.Outcome.Class != res.End.Class {
 		return reply{}, false
 	}
 	result, fail := jsonrpc.Outer(at.Body)
+	if res.Unknown && (res.End.Sub != fleet.SubUnrecognised || fail == nil) {
+		return reply{}, false // an error that nobody knows is the endpoint's word all the same
+	}
 	switch {
 	case res.Answered:
+	case result != nil && string(result) != "null":
+		return reply{}, false // a result that was rejected
 	case res.End.Class == fleet.ClassNotYetVisible && result != nil && !res.Covered:
 		return reply{}, false // "missing" needs everybody's word
 	case res.End.Class == fleet.ClassUnsupported && !res.Covered:

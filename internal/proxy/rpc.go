@@ -81,13 +81,15 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buf
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(s.o.Limits.ReadBody)) // not every writer has one
 	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, s.o.Limits.MaxBody))
-	// From here on the connection is read only to learn that the client left.
-	_ = rc.SetReadDeadline(time.Time{})
+	if err == nil {
+		// From here on the connection is read only to learn that the client
+		// left. After an error the deadline stays, or the rest would be awaited.
+		_ = rc.SetReadDeadline(time.Time{})
+		return true
+	}
 	var large *http.MaxBytesError
 	var late net.Error
 	switch {
-	case err == nil:
-		return true
 	case errors.As(err, &large):
 		return s.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 	case errors.As(err, &late) && late.Timeout():
@@ -133,6 +135,7 @@ func (s *Server) carry(ctx context.Context, ch *chain, in jsonrpc.Incoming, who 
 	defer func() { s.metrics.request(ch, in.Method, s.methods, rep.class, s.o.Now().Sub(start)) }()
 	m, ok := s.methods[in.Method]
 	if !ok {
+		s.tell("refused a method", "chain", ch.Name, "method", fleet.SanitizeMax(in.Method, 80), "why", refusal(in.Method))
 		return notListed(in.Method)
 	}
 	switch m.use {

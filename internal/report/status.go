@@ -6,6 +6,7 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"example.com/rpctop/internal/fleet"
@@ -44,7 +45,7 @@ type StatusChain struct {
 	Alarms    []string         `json:"alarms"`
 	Overrides []StatusOverride `json:"overrides"`
 	Endpoints []StatusEndpoint `json:"endpoints"`
-	Watches   []struct{}       `json:"watches"`
+	Watches   []StatusWatch    `json:"watches"`
 }
 
 // StatusReference is the reference head.
@@ -110,7 +111,8 @@ const (
 )
 
 // ExitOf gives the exit code for a snapshot: 4 if a chain has no eligible
-// endpoint, else 3 if anything is gated or a chain is stalled, else 0.
+// endpoint, else 3 if anything is gated, a chain is stalled or a watch is
+// inconsistent, else 0.
 func ExitOf(v *fleet.Snapshot) int {
 	exit := ExitGood
 	for _, c := range v.Chains {
@@ -118,6 +120,9 @@ func ExitOf(v *fleet.Snapshot) int {
 		case "none":
 			return ExitNone
 		case "degraded", "stalled":
+			exit = ExitDegraded
+		}
+		if slices.ContainsFunc(c.Watches, func(w fleet.WatchView) bool { return w.Verdict == fleet.WatchInconsistent }) {
 			exit = ExitDegraded
 		}
 	}
@@ -138,7 +143,7 @@ func StatusOf(v *fleet.Snapshot) Status {
 
 func chainOf(c fleet.ChainView) StatusChain {
 	out := StatusChain{Name: c.Name, ChainID: c.ChainID, State: c.State, Incumbent: c.Incumbent, Alarms: orEmpty(c.Alarms),
-		Overrides: make([]StatusOverride, 0, len(c.Overrides)), Endpoints: make([]StatusEndpoint, 0, len(c.Endpoints)), Watches: []struct{}{}}
+		Overrides: make([]StatusOverride, 0, len(c.Overrides)), Endpoints: make([]StatusEndpoint, 0, len(c.Endpoints)), Watches: watchesOf(c.Watches)}
 	if r := c.Reference; r != nil {
 		out.Reference = &StatusReference{r.Number, r.Hash, r.Corroborated}
 	}
