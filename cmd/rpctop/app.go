@@ -16,6 +16,7 @@ import (
 
 	"example.com/rpctop/internal/config"
 	"example.com/rpctop/internal/fleet"
+	"example.com/rpctop/internal/ui"
 	"example.com/rpctop/internal/upstream"
 )
 
@@ -27,16 +28,19 @@ type app struct {
 	flags          flags
 	door           atomic.Pointer[upstream.Door] // knows what is secret; nil: nothing is yet
 	log            *slog.Logger
+	ring           *ui.LogRing // its last lines, for the console
 	closeLog       func() error
 }
 
 type flags struct {
 	config, data, color, log, logLevel string
-	readOnly, ascii                    bool
+	theme                              string
+	readOnly, ascii, bell              bool
 }
 
 func newApp(stdin, stdout, stderr *os.File) *app {
-	return &app{stdin: stdin, stdout: stdout, stderr: stderr, log: slog.New(slog.DiscardHandler), closeLog: func() error { return nil }}
+	ring := ui.NewLogRing(500, slog.LevelInfo)
+	return &app{stdin: stdin, stdout: stdout, stderr: stderr, log: slog.New(ring), ring: ring, closeLog: func() error { return nil }}
 }
 
 const long = `rpctop watches the JSON-RPC endpoints of a chain, decides which of them should
@@ -69,6 +73,8 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.data, "data", "", "data `folder` (else $XDG_STATE_HOME/rpctop)")
 	f.BoolVar(&a.flags.readOnly, "read-only", false, "take the operator's verbs away")
 	f.BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII only")
+	f.StringVar(&a.flags.theme, "theme", "", "colours of the console: dark, light or mono (else as it was left, else dark)")
+	f.BoolVar(&a.flags.bell, "bell", false, "ring the terminal for a new alarm, at most once in 10 s")
 	f.StringVar(&a.flags.color, "color", "auto", "colour: auto, always or never")
 	f.StringVar(&a.flags.log, "log", "", "write a log to this `file`")
 	f.StringVar(&a.flags.logLevel, "log-level", "info", "level of the log: debug, info, warn or error")
@@ -104,6 +110,9 @@ func (a *app) prepare() error {
 	if err := level.UnmarshalText([]byte(a.flags.logLevel)); err != nil {
 		return exit(exitUsage, "--log-level %q is not debug, info, warn or error", a.flags.logLevel)
 	}
+	if a.flags.theme != "" && !ui.KnownTheme(a.flags.theme) {
+		return exit(exitUsage, "--theme %q is not dark, light or mono", a.flags.theme)
+	}
 	if a.flags.log == "" {
 		return nil
 	}
@@ -112,7 +121,7 @@ func (a *app) prepare() error {
 		return exit(exitUsage, "open the log: %w", err)
 	}
 	a.closeLog = f.Close
-	a.log = slog.New(slog.NewTextHandler(redacting{f, a}, &slog.HandlerOptions{Level: level}))
+	a.log = slog.New(slog.NewMultiHandler(a.ring, slog.NewTextHandler(redacting{f, a}, &slog.HandlerOptions{Level: level})))
 	return nil
 }
 

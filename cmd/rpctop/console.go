@@ -75,8 +75,14 @@ func (a *app) console(ctx context.Context, r consoleRun) error {
 		defer calling.Wait()
 	}
 	colour := ui.ColourMode(a.flags.color)
-	err := ui.Run(ctx, ui.Options{Source: src, ReadOnly: a.flags.readOnly, ASCII: a.flags.ascii, Colour: colour, Title: r.title,
-		Author: author(), ProxyURL: src.url(), ConfirmQuit: func() string { return src.confirmQuit(r.role) }, Start: time.Now(), Getenv: os.Getenv, In: a.terminalIn(), Out: a.stdout})
+	left, notices := face(r.dir)
+	err := ui.Run(ctx, ui.Options{
+		Source: src, Title: r.title, Author: author(), ProxyURL: src.url(), Notices: notices,
+		ReadOnly: a.flags.readOnly, ASCII: a.flags.ascii, Colour: colour, Theme: a.flags.theme, Bell: a.flags.bell,
+		State: left, Keep: a.keepFace(r.dir), Log: a.notes,
+		ConfirmQuit: func() string { return src.confirmQuit(r.role) },
+		Start:       time.Now(), Getenv: os.Getenv, In: a.terminalIn(), Out: a.stdout,
+	})
 	cancel()
 	engineErr := <-ended
 	var p *ui.PanicError

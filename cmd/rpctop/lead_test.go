@@ -34,7 +34,10 @@ func TestTwoVerbsAtOnceAreBothCarriedOut(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(err)
 	}
-	go func() { time.Sleep(200 * time.Millisecond); lease.Release() }()
+	go func() {
+		<-time.After(200 * time.Millisecond)
+		_ = lease.Release() // what it says does not matter here
+	}()
 	v, err := a.carryOut(context.Background(), fleet.Command{ID: newID(), Author: "me", Action: fleet.ActionEject, Chain: "main", Endpoint: "a", Yes: true})
 	if err != nil {
 		t.Errorf("%v %v", v, err)

@@ -18,6 +18,7 @@ const (
 	screenEndpoint
 	screenWhy
 	screenHelp
+	screenLog
 )
 
 const (
@@ -50,6 +51,12 @@ type console struct {
 	top    int // first line of the table that is drawn
 	scroll int // of the text pane that is shown
 
+	bell    bell
+	picked  picked
+	sorting bool     // `s` was pressed: a letter follows
+	prompt  *prompt  // the line that is being typed; nil: none
+	typed   []string // commands, the oldest first
+
 	dialog *dialog
 	order  []fleet.EndpointID // while a dialog is open
 	gen    uint64             // of commands: answers to older ones are dropped
@@ -75,6 +82,7 @@ func newConsole(ctx context.Context, o Options) *console {
 		theme: newTheme(o.Theme, o.coloured(), o.ASCII), time: o.Start,
 	}
 	c.pull()
+	c.restore(o.State)
 	return c
 }
 
@@ -114,6 +122,9 @@ func (c *console) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 			return c, tea.Quit
 		}
 		c.onTick(m.at)
+		if ring := c.ring(); ring != nil {
+			return c, tea.Batch(c.tick(), ring)
+		}
 		return c, c.tick()
 	case tea.WindowSizeMsg:
 		c.width, c.height = max(m.Width, 0), max(m.Height, 0)
@@ -209,4 +220,10 @@ func (c *console) push(s screen) {
 // say shows a line for a while.
 func (c *console) say(k ink, text string) {
 	c.toast, c.toastInk, c.toastUntil = text, k, c.time.Add(toastFor)
+}
+
+// setTheme draws with other colours from now on.
+func (c *console) setTheme(name string) {
+	c.o.Theme = name
+	c.theme = newTheme(name, c.o.coloured(), c.o.ASCII)
 }

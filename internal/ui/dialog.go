@@ -41,6 +41,7 @@ type dialog struct {
 	reason   textinput.Model
 	name     textinput.Model
 	needName bool // the endpoint's name must be typed
+	terms    []dialogTerm
 	term     int  // index in terms
 	whole    bool // clear: the whole chain
 	strict   bool // pin: nobody else may serve
@@ -50,13 +51,33 @@ type dialog struct {
 	over    bool   // refused for good: it can only be closed
 }
 
-// terms are the durations to choose from.
-var terms = [...]struct {
+// dialogTerm is a duration to choose.
+type dialogTerm struct {
 	word string
 	d    time.Duration // 0: for ever
-}{{"1 h", time.Hour}, {"8 h", 8 * time.Hour}, {"for ever", 0}}
+}
 
-const defaultTerm = 1
+// usualTerms are the durations to choose from.
+func usualTerms() []dialogTerm {
+	return []dialogTerm{{"1 h", time.Hour}, {"8 h", 8 * time.Hour}, {"for ever", 0}}
+}
+
+const (
+	defaultTerm = 1
+	reasonLimit = 200 // letters
+)
+
+// setTerm chooses a duration, which need not be a usual one.
+func (d *dialog) setTerm(span time.Duration) {
+	for i, t := range d.terms {
+		if t.d == span {
+			d.term = i
+			return
+		}
+	}
+	word := remaining(fleet.Millis(span.Milliseconds()))
+	d.terms, d.term = append([]dialogTerm{{word, span}}, d.terms...), 0
+}
 
 func newQuitDialog(question string) *dialog { return &dialog{after: clean(question)} }
 
@@ -73,7 +94,7 @@ func newInput(limit int) textinput.Model {
 func newVerbDialog(verb fleet.Action, ch *fleet.ChainView, e *fleet.EndpointView, wall fleet.Millis) *dialog {
 	d := &dialog{
 		verb: verb, id: fleet.EndpointID{Chain: ch.Name, Name: e.Name}, expect: expectOf(ch, e),
-		reason: newInput(200), name: newInput(2 * fleet.MaxText), term: defaultTerm,
+		reason: newInput(reasonLimit), name: newInput(2 * fleet.MaxText), terms: usualTerms(), term: defaultTerm,
 	}
 	now := clean(e.State)
 	switch {
@@ -191,7 +212,7 @@ func (d *dialog) command(author string, wall fleet.Millis) fleet.Command {
 		}
 		return cmd
 	}
-	if t := terms[d.term].d; t > 0 {
+	if t := d.terms[d.term].d; t > 0 {
 		cmd.Until = wall + fleet.Millis(t.Milliseconds())
 	}
 	cmd.Strict = d.verb == fleet.ActionPin && d.strict
@@ -253,7 +274,7 @@ func (d *dialog) choose(forward bool) {
 		if !forward {
 			n = -1
 		}
-		d.term = (d.term + n + len(terms)) % len(terms)
+		d.term = (d.term + n + len(d.terms)) % len(d.terms)
 	case fieldScope:
 		d.whole = !d.whole
 	case fieldStrict:

@@ -123,12 +123,12 @@ func (d *dialog) fieldLine(t *theme, f field, w int) string {
 	}
 	switch f {
 	case fieldReason:
-		return label("reason") + d.input(t, &d.reason, d.focus == f, "kept in the record", w-10)
+		return label("reason") + t.input(&d.reason, d.focus == f, "kept in the record", w-10)
 	case fieldName:
-		return label("name") + d.input(t, &d.name, d.focus == f, "type "+cutMiddle(clean(d.id.Name), max(w-16, 6)), w-10)
+		return label("name") + t.input(&d.name, d.focus == f, "type "+cutMiddle(clean(d.id.Name), max(w-16, 6)), w-10)
 	case fieldFor:
 		var words []string
-		for _, x := range terms {
+		for _, x := range d.terms {
 			words = append(words, x.word)
 		}
 		return label("for") + t.choice(words, d.term, w-10)
@@ -170,7 +170,7 @@ func (t *theme) choice(words []string, chosen, w int) string {
 }
 
 // input draws a text field; the end of a long text stays visible.
-func (d *dialog) input(t *theme, in *textinput.Model, focused bool, hint string, w int) string {
+func (t *theme) input(in *textinput.Model, focused bool, hint string, w int) string {
 	text := clean(in.Value())
 	if !focused {
 		if text == "" {

@@ -121,15 +121,17 @@ func TestASparklineShowsTheSlowestProbeOfEachCell(t *testing.T) {
 			points = append(points, fleet.SparkPoint{At: fixtureAt - fleet.Millis(rapid.Int64Range(-1000, 70_000).Draw(t, "back")),
 				Total: fleet.Micros(rapid.Int64Range(0, 2e6).Draw(t, "total")), OK: rapid.Bool().Draw(t, "ok")})
 		}
-		got := []rune(sparkline(points, fixtureAt, w))
+		now := fixtureAt - fleet.Millis(rapid.Int64Range(0, 10_000).Draw(t, "before"))
+		slice := 60_000 / fleet.Millis(w)
+		got := []rune(sparkline(points, now, w))
 		if len(got) != w {
 			t.Fatalf("%d cells, want %d", len(got), w)
 		}
 		for i, r := range got {
+			begin := now - now%slice - fleet.Millis(w-1-i)*slice // slices of the clock; the last one holds now
 			slowest, failed, any := fleet.Micros(-1), false, false
 			for _, p := range points {
-				back := int64(fixtureAt - p.At)
-				if back < 0 || back >= 60_000 || int(back*int64(w)/60_000) != w-1-i {
+				if p.At < begin || p.At >= begin+slice || p.At > now {
 					continue
 				}
 				any = true

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -17,6 +16,8 @@ func FuzzConsole(f *testing.F) {
 	f.Add([]byte("\x90\x91eee\x80\x80\x80\x80\x80\x80\x80\x80\x95\x96"), "\x1b]52;c;ZWNobyBoaQ==\x07\x1b[2J\u202e", true)
 	f.Add([]byte("2pj\x80\x80\x80\x80\x80\x80\x80\xa5"), "🇩🇪👨‍👩‍👧é́́́́", true)
 	f.Add([]byte("\x84\x85\x86\x87Gk\x88wG"), "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn1", false)
+	f.Add([]byte("/lag>2 chain:\x02\x02\x80\x92jjsls:pin gnosis official\x00\x80\x80\x80\x80\x80\x80\x80\x00"), "東京-主", true)
+	f.Add([]byte(":\x02\x02\x02e\x02\x02\x02\xb0\x00/\xb0\x01ss:theme light\x00?:sort lag\x00:clear base\x00"), "a b\"'", true)
 	f.Fuzz(func(t *testing.T, ops []byte, name string, colour bool) {
 		if len(ops) > 200 {
 			ops = ops[:200]
@@ -114,24 +115,5 @@ func hostile(s *fleet.Snapshot, text string) {
 		for j := range ch.Ranking {
 			ch.Ranking[j].Why, ch.Ranking[j].Needs = text, text
 		}
-	}
-}
-
-func BenchmarkFrame(b *testing.B) {
-	for _, colour := range []ColourMode{ColourNever, ColourAlways} {
-		b.Run("200 endpoints at 200x50 colour "+string(colour), func(b *testing.B) {
-			o := fixtureOptions(&fakeSource{snap: manyChains(4, 200), events: fixtureEvents()})
-			o.Colour = colour
-			c := newConsole(context.Background(), o)
-			c.Update(tea.WindowSizeMsg{Width: 200, Height: 50})
-			at := o.Start
-			for b.Loop() {
-				at = at.Add(tickFocused)
-				c.Update(tickMsg{c.tickGen, at})
-				if c.View() == "" {
-					b.Fatal("no frame")
-				}
-			}
-		})
 	}
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,10 @@ func TestScreensLookAsTheyDid(t *testing.T) {
 		{"endpoint", nil, []string{"enter"}},
 		{"help", nil, []string{"?"}},
 		{"eject", nil, []string{"2", "e"}},
+		{"filter", nil, []string{"/", "l", "a", "g", ">", "2", " ", "!", "s", "t", "a", "t", "e", ":", "d", "o", "w", "n"}},
+		{"sort", nil, []string{"s", "l", "s"}},
+		{"command", nil, []string{":", "e", "j", "tab", "b", "tab", "c", "tab"}},
+		{"log", func(o *Options) { o.Log = fixtureLog }, []string{"o"}},
 		{"events", nil, []string{"tab", "j", "j", "j"}},
 		{"overview-dark", func(o *Options) { o.Colour = ColourAlways }, nil},
 		{"overview-light", func(o *Options) { o.Colour, o.Theme = ColourAlways, "light" }, nil},
@@ -68,8 +73,17 @@ func TestScreensLookAsTheyDid(t *testing.T) {
 	}
 }
 
+func fixtureLog() []LogLine {
+	at := fixtureAt.Time()
+	return []LogLine{
+		{at.Add(-time.Minute), slog.LevelInfo, "take the lead data=/var/lib/rpctop pid=4242"},
+		{at.Add(-time.Second), slog.LevelWarn, "the store is behind: 1,204 rows wait, the oldest for 3.2 s; nothing is lost as long as this process lives"},
+		{at, slog.LevelError, "write the history: disk full"},
+	}
+}
+
 func TestASCIIScreensHoldNothingElse(t *testing.T) {
-	for _, keys := range [][]string{nil, {"w"}, {"enter"}, {"?"}, {"2", "e"}} {
+	for _, keys := range [][]string{nil, {"w"}, {"enter"}, {"?"}, {"o"}, {"s"}, {"/", "x", ">"}, {":", "e", "tab"}, {"2", "e"}} {
 		d := drive(t, newFake(), 120, 50, func(o *Options) { o.ASCII = true })
 		d.keys(keys...)
 		d.wait(time.Second)

@@ -1,7 +1,5 @@
 package ui
 
-import "strings"
-
 // action is what a key asks for.
 type action uint8
 
@@ -25,6 +23,10 @@ const (
 	actNextChain
 	actWhy
 	actHelp
+	actLog
+	actFilter
+	actSort
+	actCommand
 	actFreeze
 	actCopy
 	actPin
@@ -67,8 +69,12 @@ func keymap() []binding {
 
 		{actOpen, []string{"enter"}, "enter", "open", "the endpoint: identity, failures, cost, gate", look, false},
 		{actWhy, []string{"w"}, "w", "why", "why this one serves, and what keeps the others out", look, false},
+		{actFilter, []string{"/"}, "/", "filter", "filter: terms such as lag>2 chain:base !state:down, or a text; esc shows all", look, false},
+		{actSort, []string{"s"}, "s", "sort", "sort: a letter follows; the same again reverses", look, false},
+		{actCommand, []string{":"}, ":", "", "command line, with completion by tab and a history", look, false},
 		{actFreeze, []string{" "}, "space", "freeze", "freeze the display; the engine goes on", look, false},
 		{actCopy, []string{"y"}, "y", "copy", "copy a line about the endpoint to the clipboard, without secrets", look, false},
+		{actLog, []string{"o"}, "o", "", "log: what this process has noted", look, false},
 		{actHelp, []string{"?"}, "?", "help", "this help", look, false},
 
 		{actPin, []string{"p"}, "p", "pin", "pin: this chain goes to this endpoint", act, true},
@@ -104,43 +110,4 @@ func newBindings() bindings {
 		}
 	}
 	return b
-}
-
-// KeysMarkdown gives the keymap as the tables of docs/keys.md.
-func KeysMarkdown() string {
-	var b strings.Builder
-	group := ""
-	for _, k := range append(keymap(), dialogKeys()...) {
-		if k.group != group {
-			if group != "" {
-				b.WriteByte('\n')
-			}
-			group = k.group
-			b.WriteString("## " + group + "\n\n| key | what it does |\n|---|---|\n")
-		}
-		keys := strings.Fields(k.show)
-		b.WriteString("| `" + strings.Join(keys, "` `") + "` | " + k.help)
-		if k.verb {
-			b.WriteString(" (off with `--read-only`)")
-		}
-		b.WriteString(" |\n")
-	}
-	return b.String()
-}
-
-// KeysText gives the keymap as plain text, for the man page.
-func KeysText() string {
-	var b strings.Builder
-	group := ""
-	for _, k := range append(keymap(), dialogKeys()...) {
-		if k.group != group {
-			if group != "" {
-				b.WriteByte('\n')
-			}
-			group = k.group
-			b.WriteString(group + "\n")
-		}
-		b.WriteString("  " + pad(k.show, 8) + " " + k.help + "\n")
-	}
-	return b.String()
 }

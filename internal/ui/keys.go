@@ -10,6 +10,15 @@ import (
 
 // onKey does what a key asks for.
 func (c *console) onKey(k tea.KeyMsg) tea.Cmd {
+	// Keys that are typed fast come as one: `s` and a letter must not get lost.
+	// What is longer is a text that was pasted into a terminal without brackets.
+	if n := len(k.Runes); k.Type == tea.KeyRunes && n > 1 && n <= 3 && !k.Paste && c.prompt == nil && c.dialog == nil {
+		var cmds []tea.Cmd
+		for _, r := range k.Runes {
+			cmds = append(cmds, c.onKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt}))
+		}
+		return tea.Batch(cmds...)
+	}
 	b := c.keys[k.String()]
 	if b.act == actInterrupt {
 		c.interrupted = true
@@ -17,6 +26,13 @@ func (c *console) onKey(k tea.KeyMsg) tea.Cmd {
 	}
 	if c.dialog != nil {
 		return c.onDialogKey(k, b.act)
+	}
+	if c.prompt != nil {
+		return c.onPromptKey(k, b.act)
+	}
+	if c.sorting {
+		c.onSortKey(k)
+		return nil
 	}
 	if k.Paste {
 		return nil // a pasted text is not a row of verbs
@@ -32,6 +48,19 @@ func (c *console) onKey(k tea.KeyMsg) tea.Cmd {
 		return tea.Suspend
 	case actBack:
 		c.back()
+	case actFilter:
+		c.stack, c.scroll = c.stack[:1], 0 // it is the table's
+		c.openPrompt(false, c.picked.filter.text)
+	case actCommand:
+		c.openPrompt(true, "")
+	case actSort:
+		if c.screen() != screenOverview {
+			c.say(warn, "s (sort) is off here: it sorts the overview")
+			return nil
+		}
+		c.sorting = c.whole()
+	case actLog:
+		c.push(screenLog)
 	case actHelp:
 		c.push(screenHelp)
 	case actWhy:
@@ -118,9 +147,12 @@ func (c *console) onMove(a action) {
 		c.revealCandidate(page)
 	default:
 		total := 0
-		if c.screen() == screenHelp {
+		switch c.screen() {
+		case screenHelp:
 			total = len(c.helpPane(c.width))
-		} else {
+		case screenLog:
+			total = len(c.logPane(c.width))
+		default:
 			total = len(c.endpointPane(c.width))
 		}
 		c.scroll = max(0, min(c.scroll+step(a, page), total-page))
@@ -135,6 +167,8 @@ func (c *console) back() {
 		c.scroll = 0
 	case c.feed.focused:
 		c.feed.focused, c.feed.sel = false, 0
+	case c.picked.filter.text != "":
+		c.setFilter("")
 	default:
 		c.say(faint, "this is the outermost level; q quits")
 	}

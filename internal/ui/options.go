@@ -22,12 +22,20 @@ type Options struct {
 	ReadOnly bool       // takes the operator's verbs away
 	ASCII    bool       // no glyph beyond ASCII
 	Colour   ColourMode // "": auto
-	Theme    string     // dark, light or mono; "": dark
+	Theme    string     // dark, light or mono; "": that of State, else dark
 	Title    string     // stands beside the program's name: "demo", a scenario
 	Author   string     // the OS user's name, for the operator's commands
 	Start    time.Time  // the time until the first tick; zero: the snapshot's
 	Notices  []string   // standing remarks of this process
 	ProxyURL string     // where programs reach the proxy; "": it is off
+	Bell     bool       // rings the terminal for a new alarm
+	State    State      // as the last console was left
+	// Keep is given the console's state when it ends, after the terminal was
+	// restored; nil: it is not kept.
+	Keep func(State) error
+	// Log gives the last notes of this process, the oldest first, without
+	// secrets. It is called while drawing and must not wait. nil: none.
+	Log func() []LogLine
 	// ConfirmQuit gives what `q` should ask before it quits; "" quits at
 	// once. It is called in Update and must not wait. nil: never ask.
 	ConfirmQuit func() string

@@ -94,6 +94,7 @@ func (c *console) titleLine(w int) string {
 		glyph, k := stateLook(st.state)
 		p = append(p, part{glyph + " " + strconv.Itoa(st.n) + " " + clean(st.state), k, 2})
 	}
+	p = append(p, c.pickedParts()...)
 	if denials > 0 {
 		p = append(p, part{"denied by us " + count(int64(min(denials, 1<<62))), plain, 6})
 	}
@@ -208,12 +209,12 @@ func (c *console) footer(w int) string {
 		return c.theme.paint(c.toastInk, cut(c.toast, w))
 	}
 	rank := map[action]int{actHelp: 1, actQuit: 2, actBack: 3, actOpen: 4, actWhy: 5, actEject: 6, actPin: 7, actClear: 8,
-		actFreeze: 9, actPane: 10, actCopy: 11}
+		actFilter: 9, actFreeze: 10, actSort: 11, actPane: 12, actCopy: 13}
 	var keys, words []string
 	var p []part
 	for _, b := range keymap() {
 		if b.short == "" || b.verb && c.o.ReadOnly || b.act == actBack && c.screen() == screenOverview && !c.feed.focused ||
-			b.act == actPane && c.screen() != screenOverview {
+			(b.act == actPane || b.act == actFilter || b.act == actSort) && c.screen() != screenOverview {
 			continue
 		}
 		word := b.short

@@ -69,6 +69,9 @@ func Run(ctx context.Context, o Options) error {
 	// leaves its reader of keys behind.
 	defer context.AfterFunc(ctx, p.Quit)()
 	_, err := p.Run()
+	if o.Keep != nil && c.crash == nil {
+		err = errors.Join(err, o.Keep(c.state()))
+	}
 	switch {
 	case c.crash != nil:
 		return c.crash

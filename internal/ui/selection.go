@@ -46,22 +46,17 @@ func candidateOf(ch *fleet.ChainView, name string) *fleet.Candidate {
 	return nil
 }
 
-// ids lists all endpoints as they stand on the screen. While a dialog is open
+// ids lists the endpoints as they stand on the screen. While a dialog is open
 // they stay where they stood; what is new comes last.
 func (c *console) ids() []fleet.EndpointID {
 	if c.snap == nil {
 		return nil
 	}
-	var live []fleet.EndpointID
-	for i := range c.snap.Chains {
-		ch := &c.snap.Chains[i]
-		for j := range ch.Endpoints {
-			live = append(live, fleet.EndpointID{Chain: ch.Name, Name: ch.Endpoints[j].Name})
-		}
-	}
+	live := c.picked.list(c.snap, c.sel)
 	if c.order == nil {
 		return live
 	}
+	live = slices.Clone(live)
 	at := make(map[fleet.EndpointID]int, len(c.order))
 	for i, id := range c.order {
 		at[id] = i + 1
@@ -105,6 +100,7 @@ func (c *console) move(ids []fleet.EndpointID, n int) {
 	}
 	i := max(slices.Index(ids, c.sel), 0)
 	c.sel = ids[max(0, min(len(ids)-1, i+n))]
+	c.picked.parked = fleet.EndpointID{}
 }
 
 // toChain selects the incumbent of a chain, or its first endpoint.
@@ -125,6 +121,7 @@ func (c *console) toChain(i int) {
 		id.Name = ch.Endpoints[0].Name
 	}
 	c.sel = id
+	c.picked.parked = fleet.EndpointID{}
 	c.feed.focused = false
 	c.scroll = 0
 	c.reveal()

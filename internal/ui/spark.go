@@ -25,19 +25,21 @@ func sparkLevel(v fleet.Micros) int {
 }
 
 // sparkline draws the last minute before now in w cells: the slowest probe of
-// each cell, a mark where one failed, a blank where none was.
+// each cell, a mark where one failed, a blank where none was. Cells are
+// slices of the clock, not of now: all rows move on together, once a slice, and
+// the terminal is sent nothing in between.
 func sparkline(points []fleet.SparkPoint, now fleet.Millis, w int) string {
 	if w <= 0 {
 		return ""
 	}
 	out := make([]rune, w)
 	worst := make([]int, w) // 0: none, 1..8: level, 9: failed
+	slice := max(sparkSpan/fleet.Millis(w), 1)
 	for _, p := range points {
-		back := now - p.At
-		if back < 0 || back >= sparkSpan {
+		i := w - 1 - int(now/slice-p.At/slice)
+		if p.At > now || i < 0 {
 			continue
 		}
-		i := w - 1 - int(int64(back)*int64(w)/int64(sparkSpan))
 		level := len(sparkSteps) + 1
 		if p.OK {
 			level = sparkLevel(p.Total) + 1

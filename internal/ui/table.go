@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	"example.com/rpctop/internal/fleet"
 )
@@ -34,7 +35,10 @@ func (c *console) tableLines(roomy bool) []tableLine {
 	lines := make([]tableLine, 0, len(ids)+3*len(c.snap.Chains))
 	for i := range c.snap.Chains {
 		ch := &c.snap.Chains[i]
-		if roomy && i > 0 {
+		if len(c.picked.filter.terms) > 0 && !slices.ContainsFunc(ids, func(id fleet.EndpointID) bool { return id.Chain == ch.Name }) {
+			continue
+		}
+		if roomy && len(lines) > 0 {
 			lines = append(lines, tableLine{kind: lineBlank, chain: i})
 		}
 		lines = append(lines, tableLine{kind: lineChain, chain: i})
@@ -195,7 +199,7 @@ func (c *console) endpointLine(ch *fleet.ChainView, e *fleet.EndpointView, l lay
 	if selected {
 		return c.theme.paint(chosen, pad(bare, w))
 	}
-	return line
+	return strings.TrimRight(line, " ") // blanks need not be sent
 }
 
 // chainLine draws a chain's header: who serves, and what the chain stands at.

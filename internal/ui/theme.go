@@ -2,6 +2,7 @@ package ui
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -30,6 +31,12 @@ type theme struct {
 	ascii      bool
 }
 
+// themeNames lists the themes, the usual one first.
+func themeNames() []string { return []string{"dark", "light", "mono"} }
+
+// KnownTheme reports whether a theme of that name exists.
+func KnownTheme(name string) bool { return slices.Contains(themeNames(), name) }
+
 // newTheme makes a theme. Without colour no sequence is emitted at all. Colours
 // are the sixteen of the terminal, so that they suit its background; blue and
 // orange stay apart for everybody.
@@ -42,17 +49,19 @@ func newTheme(name string, colour, ascii bool) theme {
 	r.SetColorProfile(termenv.ANSI)
 	r.SetHasDarkBackground(name != "light")
 	s := r.NewStyle
-	blue, orange, high := lipgloss.Color("12"), lipgloss.Color("3"), lipgloss.Color("11")
+	// Cyan, since the terminal's blue cannot be read on black. On white yellow
+	// cannot, and bold makes many terminals brighten a colour until it cannot.
+	blue, orange, high := lipgloss.Color("14"), lipgloss.Color("3"), s().Bold(true).Foreground(lipgloss.Color("11"))
 	if name == "light" {
-		blue, high = lipgloss.Color("4"), lipgloss.Color("3")
+		blue, orange, high = lipgloss.Color("4"), lipgloss.Color("1"), s().Underline(true).Foreground(lipgloss.Color("1"))
 	}
 	styles := [inks]lipgloss.Style{
 		plain: s(), faint: s().Faint(true), strong: s().Bold(true),
-		good: s().Foreground(blue), warn: s().Foreground(orange), bad: s().Bold(true).Foreground(high),
+		good: s().Foreground(blue), warn: s().Foreground(orange), bad: high,
 		chosen: s().Reverse(true), keycap: s().Bold(true).Foreground(blue),
 	}
 	if name == "mono" {
-		styles[good], styles[warn], styles[bad], styles[keycap] = s(), s().Bold(true), s().Bold(true), s().Bold(true)
+		styles[good], styles[warn], styles[bad], styles[keycap] = s(), s().Bold(true), s().Bold(true).Underline(true), s().Bold(true)
 	}
 	for i, st := range styles {
 		t.open[i], t.shut[i], _ = strings.Cut(st.Render("x"), "x")
@@ -65,7 +74,14 @@ func (t *theme) paint(k ink, s string) string {
 	if s == "" || t.open[k] == "" {
 		return s
 	}
-	return t.open[k] + s + t.shut[k]
+	body := strings.TrimRight(s, " ") // blanks are not underlined
+	if k == chosen {
+		body = s
+	}
+	if body == "" {
+		return s
+	}
+	return t.open[k] + body + t.shut[k] + s[len(body):]
 }
 
 // asciiGlyphs has, cell for cell, what stands for our glyphs with --ascii.

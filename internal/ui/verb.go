@@ -29,8 +29,8 @@ func (c *console) openVerb(a action) {
 		c.say(warn, "tab to the endpoints first: what is selected now is an event")
 		return
 	}
-	if c.screen() == screenHelp {
-		c.say(warn, "close the help first: no endpoint is shown here")
+	if c.screen() == screenHelp || c.screen() == screenLog {
+		c.say(warn, "close this first: no endpoint is shown here")
 		return
 	}
 	if !c.whole() {
@@ -43,14 +43,31 @@ func (c *console) openVerb(a action) {
 		return
 	}
 	verb := map[action]fleet.Action{actPin: fleet.ActionPin, actEject: fleet.ActionEject, actClear: fleet.ActionClear}[a]
-	if verb == fleet.ActionPin && e.Gate != nil && e.Gate.Quarantine() {
-		c.say(warn, "pin is off: "+clean(e.Name)+" is "+clean(e.Gate.Name)+", and such an endpoint is never served from")
+	if why := refusal(verb, ch, e, false); why != "" {
+		c.say(warn, string(verb)+" is off: "+why)
 		return
 	}
-	if verb == fleet.ActionClear && !clearable(ch, e) {
-		c.say(warn, "clear is off: no override, and no gate that clear would end, on "+clean(ch.Name))
-		return
+	c.openDialog(verb, ch, e)
+}
+
+// refusal says why a verb is off for an endpoint, or for its whole chain; "" if
+// it is not.
+func refusal(verb fleet.Action, ch *fleet.ChainView, e *fleet.EndpointView, all bool) string {
+	switch {
+	case verb == fleet.ActionPin && e.Gate != nil && e.Gate.Quarantine():
+		return clean(e.Name) + " is " + clean(e.Gate.Name) + ", and such an endpoint is never served from"
+	case verb != fleet.ActionClear || clearable(ch, e):
+		return ""
 	}
+	for i := range ch.Endpoints {
+		if all && clearable(ch, &ch.Endpoints[i]) {
+			return ""
+		}
+	}
+	return "no override, and no gate that clear would end, on " + clean(ch.Name)
+}
+
+func (c *console) openDialog(verb fleet.Action, ch *fleet.ChainView, e *fleet.EndpointView) {
 	c.order = c.ids()
 	c.dialog = newVerbDialog(verb, ch, e, c.wall())
 }

@@ -69,15 +69,35 @@ func (c *console) body() []string {
 	case screenWhy:
 		lines, _ := c.whyPane(w)
 		out = append(out, c.scrolled(lines, w, room)...)
+	case screenLog:
+		out = append(out, c.scrolled(c.logPane(w), w, room)...)
 	case screenHelp:
 		out = append(out, c.scrolled(c.helpPane(w), w, room)...)
 	default:
 		out = append(out, c.overview(w)...)
 	}
-	for len(out) < h-1 {
+	for len(out) < h {
 		out = append(out, "")
 	}
+	if c.prompt != nil {
+		about, line := c.prompt.lines(c, w)
+		return append(out[:h-2], about, line)
+	}
+	if c.sorting {
+		for i, l := range lastLines(wrap("sort by "+sortLetters(), w), 3) {
+			if l != "" {
+				out[h-3+i] = c.theme.paint(warn, l)
+			}
+		}
+		return out[:h]
+	}
 	return append(out[:h-1], c.footer(w))
+}
+
+// lastLines gives n lines, with blank ones before those that there are.
+func lastLines(lines []string, n int) []string {
+	out := make([]string, max(n-len(lines), 0), n)
+	return append(out, lines[:min(len(lines), n)]...)
 }
 
 // scrolled gives the h visible lines of a long pane, and says what is below.
