@@ -17,11 +17,21 @@ import (
 
 func appOnFolder(t *testing.T) (*app, string) {
 	dir := t.TempDir()
-	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	a := newApp(os.Stdin, quiet(t), quiet(t))
 	a.flags.data = filepath.Join(dir, "data")
 	a.flags.config = filepath.Join(dir, "c.yaml")
 	os.WriteFile(a.flags.config, []byte("chains:\n  main:\n    chain_id: 100\n    block_time: 5s\n    endpoints:\n      - {name: a, url: \"http://127.0.0.1:1\"}\n      - {name: b, url: \"http://127.0.0.1:2\"}\n      - {name: c, url: \"http://127.0.0.1:3\"}\n"), 0o600)
 	return a, a.flags.data
+}
+
+// quiet is a place for what a test's program prints.
+func quiet(t *testing.T) *os.File {
+	f, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
 }
 
 func overridesIn(t *testing.T, dir string) []fleet.Override {

@@ -15,13 +15,14 @@ import (
 type keeper struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc
+	ended  bool // a server that was shut down before it served starts nothing
 	wg     sync.WaitGroup
 }
 
 func (k *keeper) start(run func(context.Context)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.cancel != nil {
+	if k.cancel != nil || k.ended {
 		return
 	}
 	var ctx context.Context
@@ -32,6 +33,7 @@ func (k *keeper) start(run func(context.Context)) {
 func (k *keeper) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.ended = true
 	if k.cancel != nil {
 		k.cancel()
 		k.wg.Wait()
