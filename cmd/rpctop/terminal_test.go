@@ -91,12 +91,15 @@ func TestTmuxTheConsoleIsWholeAtEverySize(t *testing.T) {
 			m.keys("w")
 			m.shows("#1")
 			m.keys("Escape")
+			m.shows("1 demo") // or the next key would arrive as one with Alt
 			m.keys("?")
 			m.shows("next line")
 			m.keys("Escape")
+			m.shows("1 demo") // or the next key would arrive as one with Alt
 			m.keys("Enter")
 			m.shows("tier 0")
 			m.keys("Escape")
+			m.shows("1 demo") // or the next key would arrive as one with Alt
 			m.keys("q")
 			m.shows("ended with 0")
 		})

@@ -117,7 +117,7 @@ func newTransport(life context.Context) *http.Transport {
 		ForceAttemptHTTP2:   true,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		TLSHandshakeTimeout: dialTimeout,
-		MaxIdleConns:        0, // no limit over all hosts
+		MaxIdleConns:        0,   // no limit over all hosts
 		MaxIdleConnsPerHost: 256, // a busy client's connections are kept, or each request would dial
 		IdleConnTimeout:     90 * time.Second,
 	}
