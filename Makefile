@@ -13,7 +13,7 @@ RACE := $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
 TOOL := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install test check lint vuln fuzz terminal bench screenshots clean
+.PHONY: help run build install test check lint vuln fuzz terminal bench screenshots contracts clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,11 @@ bench: ## benchmarks
 
 screenshots: build ## screenshots/*.svg, from the demo
 	$(GO) run ./internal/shot screenshots/tour.script
+
+contracts: ## internal/devnet/contracts/Token.bin from its source; needs node and npm
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	npm install --silent --no-audit --no-fund --prefix "$$dir" solc@0.8.37 && \
+	NODE_PATH="$$dir/node_modules" node internal/devnet/contracts/compile.js
 
 clean: ## remove what was built
 	rm -rf bin

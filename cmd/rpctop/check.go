@@ -25,8 +25,8 @@ func (a *app) checkCommand() *cobra.Command {
 leader's word if one leads the data folder, else (or with --probe, or with
 URLs) it probes by itself, and writes nothing.
 
-Exit codes: 0 all may serve; 3 an endpoint is gated, or a chain is stalled;
-4 a chain has no eligible endpoint.`,
+Exit codes: 0 all may serve; 3 an endpoint is gated, a chain is stalled, or a
+watch is inconsistent; 4 a chain has no eligible endpoint.`,
 		Args: a.urlArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rounds < 1 || rounds > 1000 {

@@ -85,6 +85,13 @@ func printTable(out io.Writer, v *fleet.Snapshot, leaderAlive bool) error {
 		for _, e := range c.Endpoints {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, e.State, e.Role, headText(e), lagText(e), latencyText(e), costText(e), e.Evidence)
 		}
+		for _, x := range c.Watches {
+			verdict := x.Verdict
+			if verdict == "" {
+				verdict = "not compared yet"
+			}
+			fmt.Fprintln(w, strings.TrimSuffix(fmt.Sprintf("  watch %s is %s: %s", x.Name, verdict, x.Text), ": "))
+		}
 		for _, o := range c.Overrides {
 			until := "for ever"
 			if o.Until != 0 {

@@ -71,7 +71,7 @@ func (f *fold) causes(c *Chain) []Alarm {
 	if c.FrozenAt != 0 {
 		out = append(out, Alarm{Key: "frozen", Text: "FLAP: more than " + itoa(flapMost) + " soft switches in 10 minutes; soft switching is frozen"})
 	}
-	if why := c.disputed(); why != "" {
+	if why := c.Disputed(); why != "" {
 		out = append(out, Alarm{Key: "disputed", Text: "disputed: " + why})
 	}
 	out = append(out, c.watchAlarms()...)

@@ -279,7 +279,7 @@ func TestOneAgainstOneIsDisputedAndTheIncumbentStays(t *testing.T) {
 	slow := w.forked("a", 1_000, base, 6)
 	all["a"] = func() *fleet.Sample { s := slow(); s.Timing.Total = 900_000; return s }
 	p.play(10, all)
-	if w.chain().disputed() == "" {
+	if w.chain().Disputed() == "" {
 		t.Fatalf("nobody calls it disputed:\n%s", w.history())
 	}
 	w.wantState("a", StateOK)
@@ -292,7 +292,7 @@ func TestOneAgainstOneIsDisputedAndTheIncumbentStays(t *testing.T) {
 	}
 	p.fork, all["a"] = func(string, uint64) byte { return 0 }, w.honest("a", 1_000)
 	p.play(10, all)
-	if why := w.chain().disputed(); why != "" {
+	if why := w.chain().Disputed(); why != "" {
 		t.Errorf("still disputed after it has healed: %s", why)
 	}
 }
@@ -310,7 +310,7 @@ func TestOneOperatorTwiceIsNoMajority(t *testing.T) {
 	}
 	p.play(10, behaviours{"a": w.forked("a", 1_000, 0, 6), "b": w.honest("b", 1_000), "c": w.honest("c", 1_000)})
 	w.wantState("a", StateOK)
-	if w.chain().disputed() == "" {
+	if w.chain().Disputed() == "" {
 		t.Error("nobody calls it disputed")
 	}
 }

@@ -119,7 +119,7 @@ func (f *fold) firstReason(c *Chain, name string) string {
 // incumbent for long enough.
 func (f *fold) challenge(c *Chain, r Ranking, inc *Endpoint) {
 	s, p := f.s, f.s.Policy
-	if c.disputed() != "" {
+	if c.Disputed() != "" {
 		c.Beaten = 0 // whoever is better may be on the wrong side
 		return
 	}

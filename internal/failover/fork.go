@@ -255,7 +255,12 @@ func (s *Split) baseText() string {
 	return "depth " + utoa(s.depth()) + " at least"
 }
 
-func depthText(n uint64) string { return "depth " + utoa(n) }
+func depthText(n uint64) string {
+	if n == 0 {
+		return "depth unknown"
+	}
+	return "depth " + utoa(n)
+}
 
 func sidesText(sides []Side) string {
 	parts := make([]string, 0, len(sides))
@@ -269,8 +274,8 @@ func sidesText(sides []Side) string {
 	return strings.Join(parts, ", ")
 }
 
-// disputed says why the chain is disputed; "": it is not.
-func (c *Chain) disputed() string {
+// Disputed says why the chain is disputed; "": it is not.
+func (c *Chain) Disputed() string {
 	if c.Split == nil {
 		return ""
 	}
@@ -279,12 +284,12 @@ func (c *Chain) disputed() string {
 
 // disputes reports whether an endpoint is on a side of the dispute.
 func (c *Chain) disputes(name string) bool {
-	return c.disputed() != "" && slices.ContainsFunc(c.Split.Sides, func(s Side) bool { return slices.Contains(s.Endpoints, name) })
+	return c.Disputed() != "" && slices.ContainsFunc(c.Split.Sides, func(s Side) bool { return slices.Contains(s.Endpoints, name) })
 }
 
 // settled ends a dispute that has only one side left that could serve.
 func (f *fold) settled(c *Chain) {
-	if c.disputed() == "" {
+	if c.Disputed() == "" {
 		return
 	}
 	left := 0

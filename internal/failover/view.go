@@ -44,7 +44,7 @@ func (s *State) viewChain(c *Chain) fleet.ChainView {
 			Corroborated: c.Ref.Corroborated, By: c.supporters()}
 	}
 	costs := s.costs(c, headRanking)
-	v.Disputed, v.Watches = c.disputed(), c.viewWatches()
+	v.Disputed, v.Watches = c.Disputed(), c.viewWatches()
 	for i, e := range c.Endpoints {
 		v.Endpoints = append(v.Endpoints, s.viewEndpoint(c, e, costs[i]))
 	}

@@ -151,6 +151,8 @@ func (s *Server) pass(ch *chain, res failover.CallResult) reply {
 		rep.degraded = "nobody is eligible; " + rep.endpoint + " may be behind"
 	case stalled:
 		rep.degraded = "no endpoint of the chain has a new block"
+	case s.disputed(ch):
+		rep.degraded = "the endpoints of the chain are on two forks, and nobody knows which is right"
 	}
 	return rep
 }

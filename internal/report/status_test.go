@@ -31,6 +31,13 @@ func snapshot() *fleet.Snapshot {
 					Gate: &fleet.Gate{Name: "wrong-chain", Evidence: "chain id", Until: 1_800_000_600_000}},
 				{Name: "silent", State: "unknown", Role: "backup"},
 			},
+			Watches: []fleet.WatchView{
+				{WatchSpec: fleet.WatchSpec{Name: "registration", Token: "0x11", Owner: "0x22", Spender: "0x33", Required: "100"}, Verdict: fleet.WatchInconsistent,
+					Since: 1_800_000_000_000, Number: 38_211_900, Hash: fleet.Hash{0xef}, Odd: []string{"far"}, Text: "far says 7",
+					Answers: []fleet.WatchAnswer{{Endpoint: "official", Value: "100000000000000000000", Latest: "100000000000000000000", LatestHead: 38_211_901, LatestHash: fleet.Hash{1}},
+						{Endpoint: "far", Value: "7", LatestNon: "reverts"}, {Endpoint: "silent", NonAnswer: "denied by us"}}},
+				{WatchSpec: fleet.WatchSpec{Name: "new"}},
+			},
 		}},
 	}
 }
@@ -71,6 +78,15 @@ func TestWhatWasNotReadIsNeverANumber(t *testing.T) {
 	}
 	if m["head_hash"] != "" {
 		t.Errorf("its hash is %v, want nothing", m["head_hash"])
+	}
+}
+
+func TestAWatchThatIsInconsistentIsDegraded(t *testing.T) {
+	for verdict, want := range map[string]int{fleet.WatchInconsistent: ExitDegraded, fleet.WatchLagging: ExitGood, fleet.WatchUnanswered: ExitGood, "": ExitGood} {
+		v := &fleet.Snapshot{Chains: []fleet.ChainView{{State: "ok", Watches: []fleet.WatchView{{Verdict: verdict}}}}}
+		if got := ExitOf(v); got != want {
+			t.Errorf("exit %d with a watch that is %q, want %d", got, verdict, want)
+		}
 	}
 }
 
