@@ -47,7 +47,12 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	sed -E 's|^\./(.*)/[^/]*_test\.go:[0-9]+:func (Fuzz[A-Za-z0-9_]*)\(.*|\1 \2|' | sort -u | \
 	while read -r pkg target; do \
 		echo "fuzz $$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$pkg" || exit 1; \
+		out=$$($(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$pkg" 2>&1) || { \
+			printf '%s\n' "$$out"; \
+			printf '%s\n' "$$out" | grep -q 'Failing input' && exit 1; \
+			printf '%s\n' "$$out" | grep -q 'context deadline exceeded' || exit 1; \
+			echo 'the time was up in the middle of an input: no finding'; \
+		}; \
 	done
 
 terminal: build ## the real binary under a pty and in tmux
