@@ -92,11 +92,11 @@ func FuzzRevert(f *testing.F) {
 	f.Add([]byte(`null`), "custom error 0x7000ca77: 00")
 	f.Fuzz(func(t *testing.T, data []byte, message string) {
 		if !json.Valid(data) {
-			t.Skip()
+			t.Skip("no input for this target")
 		}
 		text, err := json.Marshal(message)
 		if err != nil {
-			t.Skip()
+			t.Skip("no input for this target")
 		}
 		body := `{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":` + string(text) + `,"data":` + string(data) + `}}`
 		v := Classify(Question{Method: "eth_call", ID: json.RawMessage("1")}, Answer{Status: 200, Body: []byte(body)})
