@@ -15,7 +15,8 @@ import (
 // learn takes from an answer what later ones must not fall behind, and raises
 // a pending nonce to what was relayed.
 func (s *Server) learn(ch *chain, v view, a about, in jsonrpc.Incoming, rep *reply, now time.Time, ref ref) {
-	if n, ok := height(in.Method, rep.result); ok {
+	// A pending block is nobody's head, and what lies far above the reference is believed by nobody.
+	if n, ok := height(in.Method, rep.result); ok && !namesPending(in.Params) && (!ref.known || n <= ref.most) {
 		s.book.served(ch, v, n, ref)
 		s.o.Saw(ch.endpoint(rep.endpoint), n)
 	}
@@ -31,6 +32,15 @@ func (s *Server) learn(ch *chain, v view, a about, in jsonrpc.Incoming, rep *rep
 			s.raiseNonce(ch, in.Params, rep, now)
 		}
 	}
+}
+
+func namesPending(params json.RawMessage) bool {
+	list := jsonrpc.Elements(params, 1)
+	if len(list) == 0 {
+		return false
+	}
+	tag, _ := jsonrpc.Text(list[0])
+	return tag == "pending"
 }
 
 // raiseNonce: an endpoint that does not know a relayed transaction yet would

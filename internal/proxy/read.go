@@ -109,6 +109,15 @@ func (s *Server) accept(ch *chain, a about, method string, floor uint64, explici
 			}
 			return nil
 		}
+	case method == "eth_getTransactionReceipt", method == "eth_getTransactionByHash", method == "eth_getBlockByHash":
+		return func(at *fleet.Attempt) *failover.Rejection {
+			n, ok := height(method, at.Result)
+			if ref := s.refOf(ch); ok && ref.known && n > ref.most {
+				s.o.Suspect(at.Endpoint)
+				return reject(fleet.ClassForked, "ahead", "block "+utoa(n)+" is too far above the reference head "+utoa(ref.number))
+			}
+			return nil
+		}
 	}
 	return nil
 }

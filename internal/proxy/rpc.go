@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,6 +135,12 @@ func (s *Server) carry(ctx context.Context, ch *chain, in jsonrpc.Incoming, who 
 	}
 	start := s.o.Now()
 	defer func() { s.metrics.request(ch, in.Method, s.methods, rep.class, s.o.Now().Sub(start)) }()
+	defer func() {
+		if p := recover(); p != nil { // one request's panic is not the process's
+			s.o.Log.Error("panic in a request", "method", fleet.SanitizeMax(in.Method, 80), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			rep = own{status: 500, code: -32603, class: "internal", message: "internal error"}.reply()
+		}
+	}()
 	m, ok := s.methods[in.Method]
 	if !ok {
 		s.tell("refused a method", "chain", ch.Name, "method", fleet.SanitizeMax(in.Method, 80), "why", refusal(in.Method))

@@ -87,6 +87,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A client that reads slowly is cut, whatever it asked.
 	write := http.NewResponseController(w)
 	_ = write.SetWriteDeadline(time.Now().Add(s.o.Limits.ReadBody + s.o.Limits.Call + s.o.Limits.Write)) // not every writer has one
+	// Nor does a refused request's body, which net/http reads to its end, hold anybody up.
+	_ = write.SetReadDeadline(time.Now().Add(s.o.Limits.ReadBody))
 	if !s.admit(w, r) {
 		return
 	}
